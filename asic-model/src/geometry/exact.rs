@@ -38,6 +38,18 @@ pub fn exact_ways(mau: &MauSpec, depth: u32) -> Ways {
     greedy_ways(mau, depth)
 }
 
+/// Returns this number of ways, at least one, of a table that needs `depth` RAMs per RAM of entry width: RAM counts that are
+/// powers of two, of which the first ways have twice as many if the others would not suffice.
+pub fn equal_ways(mau: &MauSpec, depth: u32, ways: u32) -> Ways {
+    let (ways, depth) = (ways.max(1), depth.max(1));
+    let each = 1_u32 << (depth / ways).max(1).ilog2();
+    let doubled = depth.saturating_sub(each.saturating_mul(ways)).div_ceil(each);
+    let sizes: Vec<u32> = (0..ways).map(|way| if way < doubled { 2 * each } else { each }).collect();
+    let select: u32 = sizes.iter().map(|size| size.ilog2()).sum();
+    let hash_functions = select.div_ceil(mau.hash_select_bits.max(1)).max(1);
+    Ways { sizes, hash_functions }
+}
+
 fn greedy_ways(mau: &MauSpec, depth: u32) -> Ways {
     /// Beyond this, ways do not grow with the table.
     const LARGEST_DEPTH: u32 = 64;

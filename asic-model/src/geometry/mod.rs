@@ -10,7 +10,7 @@ mod ternary;
 
 pub use action::{ActionDataLayout, action_data, action_data_bytes};
 pub use atcam::{ALPM_PARTITIONS, AlpmLayout, AtcamLayout, alpm, atcam};
-pub use exact::{ExactLayout, ExactTable, Ways, exact_layout, exact_layouts, exact_ways};
+pub use exact::{ExactLayout, ExactTable, Ways, equal_ways, exact_layout, exact_layouts, exact_ways};
 pub use range::{MAX_RANGE_BITS, RANGE_DIGIT_BITS, RangeRow, range_digits, range_rows};
 pub use stateful::{StatefulDemand, counter_demand, meter_demand, rams_per_alu, register_demand};
 pub use synth::{

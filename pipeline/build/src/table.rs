@@ -8,7 +8,7 @@ use sluice_ir::cfg::Var;
 use sluice_ir::verify::Diag;
 use sluice_ir::{
     self as ir, ActionCall, Algorithmic, ConstEntry, Field, IdleTimeout, Key, KeySource, KeyValue, Loc,
-    MatchKind, TableData,
+    MatchKind, TableData, TableRules,
 };
 
 fn key(what: impl Into<KeySource>, kind: MatchKind) -> Key {
@@ -189,6 +189,7 @@ impl<const K: usize> TableBuilder<'_, K> {
             pin: self.pin,
             idle: self.idle,
             algorithmic: self.algorithmic,
+            rules: TableRules::default(),
             doc: self.name.doc,
             loc,
         });

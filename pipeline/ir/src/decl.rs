@@ -12,7 +12,7 @@ pub use parser_op::ParserWrite;
 
 use super::{
     Action, Algorithmic, Block, CounterLoad, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc,
-    ParserState, Primitive, Profile, Program, Register, SelectKey, Stack, ValueSet,
+    ParserState, Primitive, Profile, Program, Register, SelectKey, Stack, TableRules, ValueSet,
 };
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
@@ -345,6 +345,8 @@ pub struct TableData {
     pub idle: Option<IdleTimeout>,
     /// Memory other than the one that the keys imply.
     pub algorithmic: Option<Algorithmic>,
+    /// Demands of the author on its memory and order.
+    pub rules: TableRules,
     /// Meaning.
     pub doc: String,
     /// Source location.

@@ -19,40 +19,81 @@ const MOST: usize = 6;
 /// Joins the applications of each table that branches exclude from each other. A table whose applications do not exclude each
 /// other, or are in another order in another branch, keeps them; [`crate::verify`] reports it.
 pub fn join(program: &mut Program) {
+    let mut other = program.clone();
+    let left = join_all(program, Turns::FirstRepeated);
+    if left > 0 && join_all(&mut other, Turns::LastApplied) < left {
+        *program = other;
+    }
+}
+
+/// The table that is joined next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turns {
+    /// The one that is the first to be repeated.
+    FirstRepeated,
+    /// One that no other repeated table follows in a branch. What follows a table leaves the branch with it, so that a table
+    /// that is joined later may be in two statements.
+    LastApplied,
+}
+
+/// Joins tables of all controls; returns the number of tables that keep several applications.
+fn join_all(program: &mut Program, turns: Turns) -> usize {
+    let mut left = 0;
     for gress in Gress::ALL {
         let mut block = std::mem::take(&mut program.pipes[gress.index()].control);
-        join_block(program, gress, &mut block);
+        left += join_block(program, gress, &mut block, turns);
         program.pipes[gress.index()].control = block;
     }
     let mut ghost = std::mem::take(&mut program.ghost);
-    join_block(program, Gress::Ingress, &mut ghost);
+    left += join_block(program, Gress::Ingress, &mut ghost, turns);
     program.ghost = ghost;
+    left
 }
 
-fn join_block(program: &mut Program, gress: Gress, block: &mut Block) {
+fn join_block(program: &mut Program, gress: Gress, block: &mut Block, turns: Turns) -> usize {
     let mut given_up = BTreeSet::new();
     loop {
         let mut applied = Vec::new();
         tables(block, &mut applied);
         let again = |(n, table): (usize, &Table)| applied[..n].contains(table) && !given_up.contains(table);
-        let Some(table) = applied.iter().enumerate().find(|(n, t)| again((*n, t))).map(|(_, t)| *t) else {
-            return;
+        let repeated: Vec<Table> =
+            applied.iter().enumerate().filter(|(n, t)| again((*n, t))).map(|(_, t)| *t).collect();
+        let last = || repeated.iter().find(|t| !repeated.iter().any(|other| follows(block, **t, *other)));
+        let next = match turns {
+            Turns::FirstRepeated => repeated.first(),
+            Turns::LastApplied => last().or(repeated.first()),
         };
+        let Some(&table) = next else { return given_up.len() };
         if !(Join { program, gress, table }).within(block) {
             given_up.insert(table);
         }
     }
 }
 
+/// Returns true if a statement with the application of `later` follows one with that of `table` in some block.
+fn follows(block: &Block, table: Table, later: Table) -> bool {
+    let has = |stmt: &Stmt, wanted: Table| {
+        let mut found = Vec::new();
+        tables_of(stmt, &mut found);
+        found.contains(&wanted)
+    };
+    let first = block.iter().position(|stmt| has(stmt, table));
+    let after = first.is_some_and(|at| block[at + 1..].iter().any(|stmt| has(stmt, later)));
+    table != later
+        && (after || block.iter().flat_map(branches).any(|(_, inner)| follows(inner, table, later)))
+}
+
 /// Adds the tables that a block applies, in order, repeats included.
 fn tables(block: &Block, found: &mut Vec<Table>) {
-    for stmt in block {
-        if let StmtKind::Apply(table, _) = stmt.kind {
-            found.push(table);
-        }
-        for (_, inner) in branches(stmt) {
-            tables(inner, found);
-        }
+    block.iter().for_each(|stmt| tables_of(stmt, found));
+}
+
+fn tables_of(stmt: &Stmt, found: &mut Vec<Table>) {
+    if let StmtKind::Apply(table, _) = stmt.kind {
+        found.push(table);
+    }
+    for (_, inner) in branches(stmt) {
+        tables(inner, found);
     }
 }
 

@@ -45,6 +45,7 @@ mod parser;
 pub mod parser_unroll;
 mod register;
 pub mod rows;
+mod rules;
 pub mod salu;
 mod split;
 pub mod text;
@@ -69,6 +70,7 @@ pub use loc::Loc;
 pub use memory::{Algorithmic, IdleMode, IdleTimeout};
 pub use meter::{LpfSpec, MeterConfig, MeterData, MeterKind, RandomData};
 pub use parser::{CounterLoad, Lookahead, SelectKey, StackData};
+pub use rules::{CONTAINER_KINDS, ContainerDemand, ContainerRule, TableRules, kind_name};
 pub use split::split;
 
 pub use register::{
@@ -159,6 +161,8 @@ pub struct Program {
     pub ghost: Block,
     /// Groups of ports that must be in one pipe.
     pub together: Vec<TogetherData>,
+    /// Demands of the author on the containers of fields, in order of declaration.
+    pub container_rules: Vec<ContainerRule>,
 }
 
 impl Program {

@@ -55,6 +55,9 @@ pub fn json(report: &Report) -> Value {
         "assumptions": report.assumptions.iter().map(|a| json!({
             "id": a.id, "text": a.text, "value": a.value, "why": a.why,
         })).collect::<Vec<_>>(),
+        "demands": report.demands.iter().map(|d| json!({
+            "demand": d.demand, "of": d.of, "effect": d.effect,
+        })).collect::<Vec<_>>(),
         "notes": notes(&report.notes),
         "power": power(&report.power),
         "objective": report.options.objective.name(),
@@ -104,6 +107,7 @@ pub fn json_no_fit(program: &Program, no_fit: &NoFit) -> Value {
         "units": [],
         "dependencies": [],
         "containers": [],
+        "demands": [],
         "notes": [],
         "power": null,
         "objective": null,

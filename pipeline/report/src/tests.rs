@@ -7,11 +7,12 @@ use sluice_place::place;
 use sluice_place::report::Report;
 use sluice_samples::sketch as samples;
 
-const KEYS: [&str; 24] = [
+const KEYS: [&str; 25] = [
     "arrays",
     "assumptions",
     "chip",
     "containers",
+    "demands",
     "deparser",
     "dependencies",
     "fits",

@@ -11,7 +11,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;
 use sluice_ir::verify::Diag;
 use sluice_place::report::{
-    GressReport, Report, SourceNote, TableReport, TogetherReport, deparser_rows, hundredths,
+    AuthorDemand, GressReport, Report, SourceNote, TableReport, TogetherReport, deparser_rows, hundredths,
 };
 use sluice_place::report::{TablePower, watts};
 use sluice_place::{NoFit, Objective, Part};
@@ -67,6 +67,9 @@ pub fn text(report: &Report) -> String {
     section(&mut out, "Power", &power(report));
     if !report.together.is_empty() {
         section(&mut out, "Ports of one pipe", &together(report));
+    }
+    if !report.demands.is_empty() {
+        section(&mut out, "Demands of the author", &demands(report));
     }
     section(&mut out, "Assumptions", &assumptions(report));
     out
@@ -421,6 +424,11 @@ fn together(report: &Report) -> String {
         format!("  {}: ports {}, {}\n", t.registers.join(", "), t.ports.join(", "), t.why)
     };
     report.together.iter().map(line).collect()
+}
+
+fn demands(report: &Report) -> String {
+    let line = |d: &AuthorDemand| format!("  {} of `{}`: {}\n", d.demand, d.of, d.effect);
+    report.demands.iter().map(line).collect()
 }
 
 fn assumptions(report: &Report) -> String {

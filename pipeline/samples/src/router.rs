@@ -83,6 +83,7 @@ impl Maker {
             pin: None,
             idle: None,
             algorithmic: None,
+            rules: TableRules::default(),
             doc: format!("table\nfor {name}"),
             loc: Loc::default(),
         })

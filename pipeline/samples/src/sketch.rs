@@ -9,7 +9,7 @@ use sluice_ir::{
     Action, ActionCall, ActionData, ApplyArms, Cond, Counter, CounterData, CounterHome, CounterKind, Expr,
     Field, FieldData, Hash, HashData, Header, HeaderData, Home, Intrinsic, Key, Label, LabelData, LabelKind,
     Loc, MatchKind, Next, ParamData, ParserOp, ParserOpKind, Primitive, PrimitiveKind, Profile, ProfileData,
-    Program, SelectArm, SelectorData, StateData, Stmt, StmtKind, Table, TableData,
+    Program, SelectArm, SelectorData, StateData, Stmt, StmtKind, Table, TableData, TableRules,
 };
 
 /// Adds entities to a program.
@@ -114,6 +114,7 @@ impl Sketch {
             pin: None,
             idle: None,
             algorithmic: None,
+            rules: TableRules::default(),
             doc: String::new(),
             loc,
         })

@@ -7,12 +7,12 @@ use super::lex::Token;
 use super::scan::{Item, Kind};
 use super::scope::{Scope, Space};
 use super::words::{COUNTERS, FORMATS, IDLE_MODES, LABELS, MATCHES, MODES};
-use super::{hashes, meters, registers};
+use super::{hashes, meters, registers, rules};
 use crate::entity::{Entity, EntityMap};
 use crate::{
     ActionData, Algorithmic, ConstEntry, CounterCell, CounterData, FieldData, Header, HeaderData, Home,
     IdleTimeout, Intrinsic, Key, KeySource, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program,
-    SelectorData, StackData, TableData, TogetherData, ValueSetData,
+    SelectorData, StackData, TableData, TableRules, TogetherData, ValueSetData,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::units::Duration;
@@ -308,7 +308,7 @@ fn action(code: &mut Code<'_>, item: &Item) -> Parsed<ActionData> {
 fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
     let (mut keys, mut actions, mut entries) = (Vec::new(), Vec::new(), Vec::new());
     let (mut default, mut size, mut profile, mut pin) = (None, None, None, None);
-    let (mut idle, mut algorithmic) = (None, None);
+    let (mut idle, mut algorithmic, mut demanded) = (None, None, TableRules::default());
     code.c.expect("{")?;
     while !code.c.at("}") {
         let word = code.c.word().unwrap_or_default();
@@ -319,7 +319,20 @@ fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
             entries = code.block(const_entry)?;
             continue;
         }
-        let words = ["key", "actions", "default_action", "size", "profile", "pin", "idle", "alpm", "atcam"];
+        let words = [
+            "key",
+            "actions",
+            "default_action",
+            "size",
+            "profile",
+            "pin",
+            "idle",
+            "alpm",
+            "atcam",
+            "ways",
+            "pack",
+            "priority",
+        ];
         let words = words.map(|w| (w, w));
         code.c.one_of(&words)?;
         code.c.expect("=")?;
@@ -331,6 +344,7 @@ fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
             "profile" => profile = Some(code.reference(Space::Profile)?),
             "idle" => idle = Some(idle_timeout(code)?),
             "alpm" | "atcam" => algorithmic = Some(memory(code, word)?),
+            "ways" | "pack" | "priority" => rules::table(code, word, &mut demanded)?,
             _ => pin = Some(code.c.number("a stage")?),
         }
         if !matches!(word, "key" | "actions") {
@@ -349,6 +363,7 @@ fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
         pin,
         idle,
         algorithmic,
+        rules: demanded,
         doc: item.doc.clone(),
         loc: item.loc,
     })
@@ -474,6 +489,7 @@ fn part(p: &mut Program, item: &Item, code: &mut Code<'_>) -> Parsed<()> {
             let together = together(code, item)?;
             p.together.push(together);
         }
+        Kind::Containers => p.container_rules.extend(rules::containers(code)?),
         Kind::Ghost => p.ghost = code.statements()?,
         Kind::Deparser => {
             let deparser = code.deparser(p)?;

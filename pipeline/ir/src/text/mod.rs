@@ -85,6 +85,7 @@ mod print_code;
 mod print_deparser;
 mod property;
 mod registers;
+mod rules;
 mod scan;
 mod scope;
 mod source;

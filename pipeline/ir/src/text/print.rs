@@ -6,7 +6,8 @@ use super::source::VERSION;
 use super::words::{COUNTERS, FORMATS, IDLE_MODES, LABELS, MATCHES, MODES, algorithm, column, word};
 use crate::entity::Entity;
 use crate::{
-    ActionCall, Algorithmic, Block, Field, FieldData, Header, Home, Next, ParamData, Program, Table,
+    ActionCall, Algorithmic, Block, ContainerDemand, ContainerRule, Field, FieldData, Header, Home, Next,
+    ParamData, Program, Table, TableRules, kind_name,
 };
 use sluice_asic::gress::Gress;
 use std::fmt::Write;
@@ -45,6 +46,7 @@ pub(super) fn program(p: &Program) -> String {
     w.actions();
     w.tables();
     w.together();
+    w.container_rules();
     w.parsers();
     for gress in Gress::ALL {
         w.control(gress, gress.name(), &p.pipe(gress).control);
@@ -309,6 +311,33 @@ impl<'p> Printer<'p> {
         }
     }
 
+    /// Prints the rules about containers: those of one gress that follow each other in one block.
+    fn container_rules(&mut self) {
+        let gress =
+            |rule: &ContainerRule| self.p.fields.get(rule.field).map_or(Gress::Ingress, |data| data.gress);
+        for rules in self.p.container_rules.chunk_by(|a, b| gress(a) == gress(b)) {
+            let of = rules.first().map_or(Gress::Ingress, gress);
+            self.gress = Some(of);
+            self.doc("");
+            self.open(format_args!("containers {of}"));
+            for rule in rules {
+                let demand = match &rule.demand {
+                    ContainerDemand::Sizes(sizes) => {
+                        let sizes: Vec<String> = sizes.iter().map(u8::to_string).collect();
+                        format!("sizes({})", sizes.join(", "))
+                    }
+                    ContainerDemand::Kind(kind) => format!("kind({})", kind_name(*kind)),
+                    ContainerDemand::Atomic => "atomic".to_owned(),
+                    ContainerDemand::Solitary => "solitary".to_owned(),
+                    ContainerDemand::NoOverlay => "no_overlay".to_owned(),
+                };
+                self.line(format_args!("{} : {demand};", self.field(rule.field)));
+            }
+            self.close();
+        }
+        self.gress = None;
+    }
+
     fn labels(&mut self) {
         for d in self.p.labels.values() {
             self.doc(&d.doc);
@@ -428,6 +457,7 @@ impl<'p> Printer<'p> {
                 let (mode, bits) = (word(&IDLE_MODES, &idle.mode), idle.bits);
                 self.line(format_args!("idle = {mode}({bits}, \"{}\", \"{}\");", idle.interval, idle.ttl));
             }
+            self.table_rules(&d.rules);
             match d.algorithmic {
                 Some(Algorithmic::Alpm { partitions, subtrees }) => {
                     self.line(format_args!("alpm = partitions({partitions}, {subtrees});"));
@@ -446,6 +476,19 @@ impl<'p> Printer<'p> {
                 self.close();
             }
             self.close();
+        }
+    }
+
+    fn table_rules(&mut self, rules: &TableRules) {
+        if let Some(ways) = rules.ways {
+            self.line(format_args!("ways = {ways};"));
+        }
+        if let Some(pack) = rules.pack {
+            self.line(format_args!("pack = {pack};"));
+        }
+        if rules.priority != 0 {
+            let sign = if rules.priority < 0 { "-" } else { "" };
+            self.line(format_args!("priority = {sign}{};", rules.priority.unsigned_abs()));
         }
     }
 

@@ -30,6 +30,8 @@ pub(super) enum Kind {
     Start,
     State,
     Control,
+    /// `containers ingress`
+    Containers,
     /// `control ghost`
     Ghost,
     Together,
@@ -84,7 +86,7 @@ const NAMED: [(&str, Kind); 16] = [
 ];
 
 /// Words that begin a declaration.
-pub(super) const WORDS: [&str; 22] = [
+pub(super) const WORDS: [&str; 23] = [
     "program",
     "param",
     "header",
@@ -104,6 +106,7 @@ pub(super) const WORDS: [&str; 22] = [
     "metadata",
     "intrinsic",
     "port_metadata",
+    "containers",
     "parser",
     "control",
     "deparser",
@@ -160,14 +163,18 @@ impl Scan<'_> {
                 let gress = self.c.gress()?;
                 self.parser(gress)
             }
-            "control" | "deparser" => {
+            "control" | "deparser" | "containers" => {
                 self.c.advance();
                 if word == "control" && self.c.word() == Some("ghost") {
                     self.c.advance();
                     (item.kind, item.gress) = (Kind::Ghost, Some(Gress::Ingress));
                     return self.push_and_skip(item);
                 }
-                item.kind = if word == "control" { Kind::Control } else { Kind::Deparser };
+                item.kind = match word {
+                    "control" => Kind::Control,
+                    "deparser" => Kind::Deparser,
+                    _ => Kind::Containers,
+                };
                 item.gress = Some(self.c.gress()?);
                 self.push_and_skip(item)
             }

@@ -76,6 +76,7 @@ impl Space {
             | Kind::Control
             | Kind::Ghost
             | Kind::Together
+            | Kind::Containers
             | Kind::Deparser => {
                 return None;
             }

@@ -105,6 +105,10 @@
 //! **Together** (`together`). A group of ports that must be in one pipe names at least one register and two
 //! ports, none twice, and a reason.
 //!
+//! **Rules** (`rules`). A rule about containers names sizes of 8, 16 or 32 bits, several of which have room for the field. A
+//! field has one rule of a kind, and a field in one container has at most 32 bits. `ways` and `pack` are rules about exact match
+//! tables in SRAM and at least 1.
+//!
 //! **Papercuts** (`papercut`) are warnings:
 //! - unused actions, hashes, labels, profiles, counters, registers, register actions, meters,
 //!   generators and value sets;
@@ -146,6 +150,7 @@ mod reach;
 mod references;
 mod registers;
 mod requests;
+mod rules;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -185,6 +190,7 @@ pub fn verify(program: &Program) -> Vec<Diag> {
     }
     ghost::check(program, &mut d);
     together::check(program, &mut d);
+    rules::check(program, &mut d);
     papercut::check(program, &mut d);
     unique(d)
 }

@@ -104,6 +104,10 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) -> bool {
         let site = Site { who: &who, gress: None, loc: t.loc };
         t.registers.iter().for_each(|r| walk.see(site, Target::Register(*r)));
     }
+    for rule in &p.container_rules {
+        let site = Site { who: "a rule about containers", gress: None, loc: rule.loc };
+        walk.see(site, Target::Field(rule.field));
+    }
     let site = Site { who: "ghost control", gress: Some(Gress::Ingress), loc: Default::default() };
     walk.block(site, &p.ghost);
     !walk.dangling

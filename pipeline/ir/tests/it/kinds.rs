@@ -3,9 +3,9 @@
 use sluice_asic::alu::AluOp;
 use sluice_asic::salu::SaluOp;
 use sluice_ir::{
-    Algorithmic, Block, CellCond, CellStmt, CellStmtKind, CellValue, Cond, CounterHome, CounterLoad, Expr,
-    Home, Index, KeySource, KeyValue, LabelKind, MatchKind, MeterConfig, Next, ParserOpKind, PrimitiveKind,
-    Program, RequestKind, SelectKey, StmtKind,
+    Algorithmic, Block, CellCond, CellStmt, CellStmtKind, CellValue, Cond, ContainerDemand, CounterHome,
+    CounterLoad, Expr, Home, Index, KeySource, KeyValue, LabelKind, MatchKind, MeterConfig, Next,
+    ParserOpKind, PrimitiveKind, Program, RequestKind, SelectKey, StmtKind,
 };
 use std::collections::BTreeSet;
 
@@ -39,6 +39,7 @@ kinds! {
     CellStmtKind { Write Output If Search }
     CellValue { Const Half Old Phv Op Math Predicate Address Quotient Remainder Lane Hash Param }
     Cond { Cmp Valid Not And Or }
+    ContainerDemand { Sizes Atomic Solitary NoOverlay Kind }
     CounterHome { Direct Indirect }
     CounterLoad { Const Field Ahead }
     Expr { Const Field Param Slice Cast Alu Funnel }
@@ -75,6 +76,7 @@ impl Kinds {
     /// Adds the operations of a program.
     pub(crate) fn program(&mut self, p: &Program) {
         p.fields.values().for_each(|d| self.see(&d.home));
+        p.container_rules.iter().for_each(|rule| self.see(&rule.demand));
         p.labels.values().for_each(|d| self.see(&d.kind));
         p.counters.values().for_each(|d| self.see(&d.home));
         p.registers.values().for_each(|d| self.see(&d.home));

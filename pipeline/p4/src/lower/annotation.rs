@@ -13,7 +13,6 @@
 use super::Lower;
 use super::places::Slot;
 use crate::elaborate::ObjectId;
-use crate::source::Span;
 use crate::syntax::ast::{Annotation, AnnotationBody, AnnotationTokenKind, DeclId};
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::HashAlgorithm;
@@ -52,26 +51,6 @@ impl<'a> Lower<'a> {
         let ast = self.ast;
         let found = ast.decls[decl].annotations.iter().find(|annotation| ast.text(annotation.name) == name);
         found.map(|annotation| self.annotation_args(annotation))
-    }
-
-    /// Notes the annotations that tell another compiler how to place fields: each name once, with the number of its uses.
-    pub(super) fn note_field_annotations(&mut self) {
-        let ast = self.ast;
-        let mut found: Vec<(&'a str, Span, usize)> = Vec::new();
-        for annotation in ast.decls.values().flat_map(|decl| &decl.annotations) {
-            let name = ast.text(annotation.name);
-            if !name.starts_with("pa_") {
-                continue;
-            }
-            match found.iter_mut().find(|(other, ..)| *other == name) {
-                Some((.., uses)) => *uses += 1,
-                None => found.push((name, annotation.span, 1)),
-            }
-        }
-        for (name, at, uses) in found {
-            let places = if uses == 1 { String::new() } else { format!(", at {uses} places") };
-            self.note(at, format!("`@{name}`"), format!("is accepted, without effect{places}"));
-        }
     }
 
     fn annotation_args(&self, annotation: &'a Annotation) -> Vec<Arg<'a>> {

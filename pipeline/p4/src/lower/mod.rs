@@ -12,6 +12,7 @@
 
 mod action;
 mod annotation;
+mod author;
 mod condition;
 mod control;
 mod copies;
@@ -264,7 +265,7 @@ impl<'a> Lower<'a> {
         self.finish_parsers(parsers);
         self.write_list_constants();
         self.set_written_flags();
-        self.note_field_annotations();
+        self.container_rules();
     }
 
     /// Reports a construct without a home in the program.

@@ -10,7 +10,9 @@ use super::name::Space;
 use super::{Lower, Res};
 use crate::elaborate::{ActionId, Binding, TableId};
 use crate::syntax::ast::{Annotation, DeclId, DeclKind, Direction, ExprId, ExprKind, TableDecl};
-use sluice_ir::{self as ir, ActionCall, ActionData, Expr, ParamData, Primitive, PrimitiveKind, TableData};
+use sluice_ir::{
+    self as ir, ActionCall, ActionData, Expr, ParamData, Primitive, PrimitiveKind, TableData, TableRules,
+};
 
 /// The number of entries of a table that states none.
 const DEFAULT_SIZE: u64 = 512;
@@ -45,6 +47,7 @@ impl<'a> Lower<'a> {
             pin: None,
             idle: None,
             algorithmic: None,
+            rules: TableRules::default(),
             doc: String::new(),
             loc,
         });

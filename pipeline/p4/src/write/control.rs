@@ -3,7 +3,7 @@
 use super::inline::inner;
 use super::{Writer, title};
 use sluice_asic::gress::Gress;
-use sluice_ir::{ApplyArms, Block, Stmt, StmtKind, Table};
+use sluice_ir::{ApplyArms, Block, ContainerRule, Stmt, StmtKind, Table};
 
 impl<'p> Writer<'p> {
     /// Writes the control of the gress.
@@ -31,12 +31,21 @@ impl<'p> Writer<'p> {
             }
             .map(str::to_owned),
         );
+        self.container_rules();
         self.signature(&format!("control {}", title(gress)), &params);
         self.units();
         let block = &p.pipe(gress).control;
         self.declarations(block);
         self.apply(block);
         self.page.close("");
+    }
+
+    /// Writes the rules about containers of the gress.
+    fn container_rules(&mut self) {
+        let of_gress = |rule: &&ContainerRule| self.p.fields[rule.field].gress == self.gress;
+        for rule in self.p.container_rules.iter().filter(of_gress) {
+            self.page.line(&rule.p4(self.gress, &self.layout.fields[rule.field]));
+        }
     }
 
     /// Writes the ghost control.

@@ -28,6 +28,15 @@ impl Writer<'_> {
         if let Some(pin) = data.pin {
             self.page.line(&format!("@stage({pin})"));
         }
+        let rules = &data.rules;
+        for (name, number) in [("ways", rules.ways), ("pack", rules.pack)] {
+            if let Some(number) = number {
+                self.page.line(&format!("@{name}({number})"));
+            }
+        }
+        if rules.priority != 0 {
+            self.page.line(&format!("@placement_priority({})", rules.priority));
+        }
         if let Some(idle) = &data.idle {
             let mode = if idle.mode == IdleMode::Notify { "notify" } else { "poll" };
             let (interval, ttl) = (idle.interval, idle.ttl);

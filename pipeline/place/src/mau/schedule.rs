@@ -207,8 +207,17 @@ impl<'a> Schedule<'a> {
         let due = cluster.iter().any(|&i| self.deadlines[i] <= u32::from(stage));
         let min = cluster.iter().map(|&i| self.mins[i]).max();
         let tail = cluster.iter().map(|&i| self.tails[i]).max();
+        let wanted = cluster.iter().map(|&i| self.demands[i].rules.priority).max();
         let size = cluster.iter().map(|&i| self.demands[i].size).max();
-        (Reverse(begun), Reverse(due), min, Reverse(tail), Reverse(size), cluster.first().copied())
+        (
+            Reverse(begun),
+            Reverse(due),
+            min,
+            Reverse(tail),
+            Reverse(wanted),
+            Reverse(size),
+            cluster.first().copied(),
+        )
     }
 
     /// Returns true if dependencies, conflicts and pins allow the cluster in this stage.

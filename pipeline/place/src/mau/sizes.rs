@@ -17,12 +17,44 @@ pub(crate) fn exact(mau: &MauSpec, demand: &Demand, entries: u32) -> Result<Exac
         ghost: true,
         identity_hash,
     };
+    if demand.rules.pack.is_some() || demand.rules.ways.is_some() {
+        return demanded(mau, demand, &table);
+    }
     let mut layout = geometry::exact_layout(mau, &table)?;
     // No more entries per word than the ways need, because memories that are addressed by the position of the match
     // (action data, direct counters) grow with them.
     let words = u64::from(layout.ways.depth()) * u64::from(mau.sram_depth);
     layout.pack = layout.pack.min(narrow(u64::from(entries).div_ceil(words.max(1))).max(1));
     layout.capacity = words * u64::from(layout.pack);
+    Ok(layout)
+}
+
+/// Returns the exact-match layout with the ways and the entries per word that the author demands.
+fn demanded(mau: &MauSpec, demand: &Demand, table: &ExactTable) -> Result<ExactLayout, GeometryError> {
+    let mut layout = match demand.rules.pack.map(u32::from) {
+        None => geometry::exact_layout(mau, table)?,
+        Some(pack) => {
+            let layouts = geometry::exact_layouts(mau, table)?;
+            let most = layouts.iter().map(|l| l.pack).max().unwrap_or(0);
+            let found = layouts.into_iter().find(|l| l.pack >= pack);
+            let too_many = GeometryError::TooMany {
+                what: "entries per word of an exact match",
+                found: pack.into(),
+                limit: most.into(),
+            };
+            ExactLayout { pack, ..found.ok_or(too_many)? }
+        }
+    };
+    let per_ram = u64::from(layout.pack) * u64::from(mau.sram_depth);
+    let most = (mau.exact_way_rams / layout.width.max(1)).max(1);
+    let depth = narrow(table.entries.div_ceil(per_ram.max(1))).clamp(1, most);
+    layout.ways = match demand.rules.ways {
+        Some(ways) => geometry::equal_ways(mau, depth, ways.into()),
+        None if table.identity_hash => layout.ways,
+        None => geometry::exact_ways(mau, depth),
+    };
+    layout.srams = layout.ways.depth() * layout.width;
+    layout.capacity = u64::from(layout.ways.depth()) * per_ram;
     Ok(layout)
 }
 

@@ -534,3 +534,42 @@ fn latency_can_be_had_for_stages_and_each_means_can_be_left_out() {
         assert_eq!(ids(&apart), ids(&few) + 1, "the condition has an id of its own");
     }
 }
+
+#[test]
+fn ways_and_entries_per_word_are_those_that_the_author_demands() {
+    let with = |ways: Option<u8>, pack: Option<u8>| {
+        let mut program = samples::one_exact(8192);
+        let t = program.tables.keys().next().unwrap();
+        (program.tables[t].rules.ways, program.tables[t].rules.pack) = (ways, pack);
+        program
+    };
+    let layout = |ways, pack| {
+        let placement = placed(&with(ways, pack), &ChipSpec::tofino());
+        let n = node(&placement, Gress::Ingress, |k| matches!(k, NodeKind::Table(_)));
+        let owner = Owner { gress: Gress::Ingress, node: n };
+        let part = placement.gress(Gress::Ingress).nodes[n].parts[0];
+        let found = crate::report::ways(&placement, owner, part).unwrap();
+        (found.sizes, found.width)
+    };
+    // A RAM has 1024 words, so that 8192 entries are eight RAMs deep with one entry per word, and four with two.
+    assert_eq!(layout(Some(2), Some(2)).0, [2, 2]);
+    assert_eq!(layout(Some(1), Some(1)), (vec![8], 1));
+    assert_eq!(layout(Some(3), Some(1)), (vec![4, 2, 2], 1));
+    assert_eq!(layout(None, Some(1)).0.len(), 4);
+    let refused = refused(&with(None, Some(200)), &ChipSpec::tofino());
+    assert!(refused.reason().contains("entries per word"), "{}", refused.reason());
+}
+
+#[test]
+fn the_table_with_the_greatest_priority_is_placed_first() {
+    // A stage has four meter ALUs for the five registers.
+    let stages = |priority: i16| {
+        let mut program = pinned_registers();
+        program.tables.values_mut().for_each(|table| table.pin = None);
+        let last = program.table_named("t4").unwrap();
+        program.tables[last].rules.priority = priority;
+        let placement = placed(&program, &ChipSpec::tofino());
+        [3, 4].map(|n| parts_of(&placement, &program, &format!("t{n}"))[0].0)
+    };
+    assert_eq!((stages(0), stages(1), stages(-1)), ([0, 1], [1, 0], [0, 1]));
+}

@@ -93,8 +93,42 @@ impl Cuts {
         Cuts { undivided: true, ..Cuts::default() }.settled(program, demands)
     }
 
+    /// Demands a cut before a byte of a header.
+    pub(super) fn cut_header(&mut self, header: Header, byte: u32) {
+        self.header_cuts.insert((header, byte));
+    }
+
+    /// Puts bytes of a header, with neighbours if they do not fill it, into a container of this size.
+    pub(super) fn fix_bytes(
+        &mut self,
+        program: &Program,
+        demands: &Demands,
+        header: Header,
+        (from, to): (u32, u32),
+        bits: u8,
+    ) {
+        for byte in from..to {
+            self.header_caps.insert((header, byte), bits / 8);
+        }
+        if to - from == u32::from(bits) / 8 {
+            self.header_cuts.extend([(header, from), (header, to)]);
+        } else {
+            self.join_bytes(program, demands, header, (from, to), bits);
+        }
+    }
+
+    /// Puts the part of a metadata field from this bit on into a container of this size.
+    pub(super) fn fix_part(&mut self, field: Field, lo: u16, bits: u8) {
+        if lo > 0 {
+            self.field_cuts.insert((field, lo));
+        }
+        self.raised.insert((field, lo), bits);
+        self.ceiling.insert((field, lo), bits);
+    }
+
     fn settled(mut self, program: &Program, demands: &Demands) -> Cuts {
         let cuts = &mut self;
+        cuts.obey(program, demands);
         // A number in two containers is cut at bit 32, and so are the fields that are copied to or from it.
         let metadata = |f: &Field| program.fields[*f].home == Home::Metadata;
         for field in program.fields.keys().filter(|f| metadata(f) && demands.carries(program, *f)) {
@@ -210,7 +244,10 @@ impl Cuts {
         let bytes = demands.takes_bytes(program, field) && !bit.is_multiple_of(8);
         let listed = demands.fields[field].shared || data.home == Home::Metadata && bytes;
         let divided = demands.fields[field].parts.iter().any(|part| part.is_divided_at(bit));
-        let whole = demands.fields[field].number || divided || self.sized.contains_key(&field);
+        let whole = demands.fields[field].number
+            || divided
+            || self.sized.contains_key(&field)
+            || !demands.author.may_cut(field, bit);
         if bit == 0 || bit >= data.width || whole || listed {
             return false;
         }
@@ -238,7 +275,7 @@ impl Cuts {
         self.raise(program, demands, (small.0, small.1.lo), size(big))
             || self.wide && self.join(program, demands, small, size(big))
             || self.shrink_header(demands, layout, big, size(small))
-            || self.lower(big, size(small))
+            || !demands.author.sizes(big.0) && self.lower(big, size(small))
             || self.cut_both(program, demands, big.0, range)
             || self.join(program, demands, small, size(big))
     }
@@ -296,7 +333,8 @@ impl Cuts {
         let PieceHome::Header(header, byte) = piece.home else { return false };
         let demand = &demands.fields[big.0];
         let number = demand.number || demand.parts.iter().any(|part| part.number && part.lo == big.1.lo);
-        if number || self.sized.contains_key(&big.0) || self.is_joined(header, byte) {
+        let fixed = demands.author.sizes_piece(layout, big.1.piece);
+        if number || fixed || self.sized.contains_key(&big.0) || self.is_joined(header, byte) {
             return false;
         }
         for b in byte..byte + u32::from(piece.bits / 8) {

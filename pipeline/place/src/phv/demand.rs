@@ -1,5 +1,6 @@
 //! Demands of a program on the PHV, field by field.
 
+use super::author::Author;
 use super::beside::Beside;
 use super::landing::{Landing, fills_words, landings, position, unfit};
 use super::lists::Lists;
@@ -76,6 +77,8 @@ pub(super) struct Demands {
     pub(super) lists: Lists,
     /// Copies of packet bits by the parsers.
     pub(super) landings: Vec<Landing>,
+    /// What the author demands of containers.
+    pub(super) author: Author,
 }
 
 impl Demands {
@@ -93,6 +96,7 @@ impl Demands {
             writes: Vec::new(),
             lists: Lists::of(program),
             landings: landings(program),
+            author: Author::of(program),
         };
         for gress in Gress::ALL {
             for var in used_vars(program, gress) {

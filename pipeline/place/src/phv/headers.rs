@@ -157,7 +157,7 @@ impl Layout {
         for p in 0..self.pieces.len() {
             let piece = &self.pieces[p];
             let PieceHome::Header(header, _) = piece.home else { continue };
-            if !apart.may(header) {
+            if !apart.may(header) || demands.author.keeps_piece(self, p) {
                 continue;
             }
             let (plain, tied) = kinds[p];

@@ -73,8 +73,21 @@ impl Cuts {
         bits: u8,
     ) -> bool {
         let Some(offset) = program.field_offset(header, field) else { return false };
-        let size = u32::from(bits) / 8;
         let (from, to) = (offset / 8, (offset + u32::from(program.fields[field].width)).div_ceil(8));
+        self.join_bytes(program, demands, header, (from, to), bits)
+    }
+
+    /// Joins these bytes of a header with neighbours, so that they fill a container of this size; returns false if that is
+    /// impossible.
+    pub(super) fn join_bytes(
+        &mut self,
+        program: &Program,
+        demands: &Demands,
+        header: Header,
+        (from, to): (u32, u32),
+        bits: u8,
+    ) -> bool {
+        let size = u32::from(bits) / 8;
         let end = header_bytes(program, header);
         if to - from > size
             || self.joins.iter().any(|((h, at), n)| *h == header && *at <= from && to <= at + n)
@@ -115,7 +128,7 @@ impl Cuts {
             }
             let d = &demands.fields[f];
             let whole = from >= at * 8 && to <= (at + size) * 8;
-            let alone = d.own || d.copied || d.number;
+            let alone = d.own || d.copied || d.number || demands.author.is_solitary(f);
             let fills = from == at * 8 && to == (at + size) * 8;
             let wants = self.sized.get(&f).copied();
             let differs = wants.is_some_and(|bits| !whole || u32::from(bits) != size * 8);

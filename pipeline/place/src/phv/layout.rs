@@ -233,7 +233,11 @@ pub(super) fn stands_alone(program: &Program, demands: &Demands, field: Field) -
         && match data.home {
             Home::Header(_) => false,
             Home::Intrinsic(_) | Home::PortMetadata => true,
-            Home::Metadata => d.moved || d.own || d.copied || d.operand || d.listed || data.width > 16,
+            Home::Metadata => {
+                let author = &demands.author;
+                let demanded = author.is_solitary(field) || author.divides(field);
+                demanded || d.moved || d.own || d.copied || d.operand || d.listed || data.width > 16
+            }
         }
 }
 

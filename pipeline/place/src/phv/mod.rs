@@ -47,12 +47,15 @@
 //!     list's order. Two nodes that write fields of one container are in different stages.
 //! 16. If containers run out, metadata fields that the same actions copy from bits of one field are in one container, at
 //!     the places of these bits (`beside`).
-//! 17. Fields can be cut in several ways (`cuts`). If an action needs too many sources with one of them, or containers run
+//! 17. The author may demand sizes and kinds of containers, a field in one container, nothing beside a field, and no other field at
+//!     its bits (`author`).
+//! 18. Fields can be cut in several ways (`cuts`). If an action needs too many sources with one of them, or containers run
 //!     out, the others are tried.
 //!
 //! Metadata that a stateful ALU must take as bytes has separate containers, too. Not considered: a gateway that
 //! compares two fields could use byte pairs if both fields were at equal bits of a byte.
 
+mod author;
 mod beside;
 mod cuts;
 mod demand;
@@ -114,6 +117,20 @@ pub fn allocate(
     options: &Options,
     cfgs: &[Cfg; 2],
 ) -> Result<PhvAllocation, Vec<Diag>> {
+    let result = allocated(program, chip, options, cfgs);
+    let Err(mut found) = result else { return result };
+    if let Some(diag) = author::blame(program, |other| allocated(other, chip, options, cfgs).is_ok()) {
+        found.insert(0, diag);
+    }
+    Err(found)
+}
+
+fn allocated(
+    program: &Program,
+    chip: &ChipSpec,
+    options: &Options,
+    cfgs: &[Cfg; 2],
+) -> Result<PhvAllocation, Vec<Diag>> {
     let (demands, layout) = demanded(program, chip, cfgs)?;
     let first = fitted(program, chip, options, cfgs, &demands, &layout);
     let Err(found) = first else { return first };
@@ -163,7 +180,10 @@ fn fitted(
     demands: &Demands,
     layout: &Layout,
 ) -> Result<PhvAllocation, Vec<Diag>> {
-    let lives = overlay::lives(program, cfgs);
+    let mut lives = overlay::lives(program, cfgs);
+    for field in program.fields.keys().filter(|f| demands.author.is_unshared(*f)) {
+        lives[field] = None;
+    }
     let fitting = Fitting { program, chip, options, cfgs, demands, lives: &lives, orders: OnceCell::new() };
     let first = fitting.fit(layout);
     if first.is_ok() {
@@ -234,24 +254,25 @@ impl Fitting<'_> {
         let (mut found, mut broken) = (Vec::new(), Vec::new());
         let attempts = [(plain, free), (sharing, free), (&layouts, any), (&mixed, free), (&mixed, any)];
         for (step, (layouts, packs)) in attempts.into_iter().enumerate() {
-            let ways = layouts.iter().flat_map(|layout| packs.iter().map(move |packs| (layout, *packs)));
-            for ((layout, turns), packs) in ways {
-                for padded_last in [false, true] {
-                    let way = Way { turns: *turns, packs, padded_last, mixed: step > 2 };
-                    match self.contain(layout.clone(), way) {
-                        Ok(allocation) => {
-                            let rules = verify(self.program, self.chip, self.cfgs, &allocation);
-                            if rules.is_empty() {
-                                return Ok(allocation);
-                            }
-                            if broken.is_empty() {
-                                broken = rules;
-                            }
+            // Packed fields whose writers are in different stages anyway still cost stages, shared bits of headers do not.
+            let orders =
+                packs.iter().flat_map(|packs| [false, true].map(|padded_last| (*packs, padded_last)));
+            let ways = orders.flat_map(|order| layouts.iter().map(move |layout| (layout, order)));
+            for ((layout, turns), (packs, padded_last)) in ways {
+                let way = Way { turns: *turns, packs, padded_last, mixed: step > 2 };
+                match self.contain(layout.clone(), way) {
+                    Ok(allocation) => {
+                        let rules = verify(self.program, self.chip, self.cfgs, &allocation);
+                        if rules.is_empty() {
+                            return Ok(allocation);
                         }
-                        // Pieces placed last, and mixed ones, are halved more often, which would overstate what is needed.
-                        Err(_) if padded_last || way.mixed => {}
-                        Err(short) => found = short,
+                        if broken.is_empty() {
+                            broken = rules;
+                        }
                     }
+                    // Pieces placed last, and mixed ones, are halved more often, which would overstate what is needed.
+                    Err(_) if padded_last || way.mixed => {}
+                    Err(short) => found = short,
                 }
             }
         }

@@ -89,7 +89,8 @@ fn fields(
         let free = packs.iter().enumerate().find_map(|(i, p)| {
             let m = p.members.iter().position(ended)?;
             let at = p.members[m].at;
-            p.members.iter().all(|o| o.at == at || together(f, o)).then_some((i, m))
+            let sized = demands.author.size(f).is_none_or(|size| size == p.bits);
+            (sized && p.members.iter().all(|o| o.at == at || together(f, o))).then_some((i, m))
         });
         if let Some((i, m)) = free {
             packs[i].members[m].last = false;
@@ -97,9 +98,14 @@ fn fields(
             packs[i].put(layout, f, width, at);
             continue;
         }
-        let fits = |p: &Pack| p.filled + width <= p.bits && p.members.iter().all(|m| together(f, m));
+        let size = demands.author.size(f);
+        let fits = |p: &Pack| {
+            p.filled + width <= p.bits
+                && size.is_none_or(|size| size == p.bits)
+                && p.members.iter().all(|m| together(f, m))
+        };
         let i = packs.iter().position(fits).unwrap_or_else(|| {
-            let bits = container_bits(width.into());
+            let bits = size.unwrap_or(0).max(container_bits(width.into()));
             let piece = layout.push(gress, PieceHome::Pack, bits);
             packs.push(Pack { piece, bits, filled: 0, members: Vec::new() });
             packs.len() - 1

@@ -23,9 +23,14 @@ pub(super) fn wants(
     let held = held(layout);
     let carried = carried(program, demands, layout);
     let clusters = clusters(demands, layout, &carried);
+    let demanded = |p: usize| held[p].iter().find_map(|(f, _)| demands.author.kind(*f));
+    let suited = |kinds: Vec<ContainerKind>, p: usize| match demanded(p) {
+        Some(kind) if kinds.contains(&kind) => vec![kind],
+        _ => kinds,
+    };
     let want = |p: usize| Want {
         kinds: match lives {
-            Some(lives) if carried[p] == Carry::None => kinds(demands, layout, lives, &held, p),
+            Some(lives) if carried[p] == Carry::None => suited(kinds(demands, layout, lives, &held, p), p),
             _ => vec![Normal],
         },
         cluster: clusters[p],
@@ -196,6 +201,7 @@ fn spare(
             || d.own
             || d.copied
             || d.listed
+            || demands.author.sizes(*f)
             || matches!(program.fields[*f].home, Home::Intrinsic(_) | Home::PortMetadata)
     };
     let home = held.first().map_or(Home::Metadata, |(f, _)| program.fields[*f].home);

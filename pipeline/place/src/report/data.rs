@@ -1,6 +1,7 @@
 //! Data of a resource report.
 
 use super::arrays::ArrayReport;
+use super::demands::{AuthorDemand, demands};
 use super::detail::Detail;
 use super::limits::{self, Limit};
 use super::next_table::NextTables;
@@ -166,6 +167,8 @@ pub struct Report {
     pub detail: Detail,
     /// Groups of ports that must share a pipe because they share state.
     pub together: Vec<TogetherReport>,
+    /// Demands of the author on tables and containers.
+    pub demands: Vec<AuthorDemand>,
     /// Power of the memories that packets access.
     pub power: PowerReport,
     /// Options with which the program was placed.
@@ -264,6 +267,7 @@ impl Report {
             assumptions: super::assumptions::of(program, chip),
             detail: Detail::new(program, placement, &graph),
             together: program.together.iter().map(|t| together(program, t)).collect(),
+            demands: demands(program, placement),
             ceilings: ceilings(chip, &power),
             power,
             options: placement.options.clone(),

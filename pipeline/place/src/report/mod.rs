@@ -6,6 +6,7 @@
 mod arrays;
 mod assumptions;
 mod data;
+mod demands;
 mod detail;
 mod limits;
 mod next_table;
@@ -17,6 +18,7 @@ pub use data::{
     Ceilings, GressReport, PathReport, Report, SourceNote, StageReport, TableReport, TogetherReport, Usage,
     deparser_rows, hundredths,
 };
+pub use demands::AuthorDemand;
 pub use detail::{ContainerReport, Detail, EdgeReport, StateReport, UnitReport};
 pub use limits::Limit;
 pub use next_table::{BranchReport, NextTables};

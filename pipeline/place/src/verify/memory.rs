@@ -85,8 +85,19 @@ fn exact(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     }
     let bits = key_bits(check, table);
     let direct = bits <= check.mau.hash_index_bits;
-    let least_ways = if direct { 1 } else { check.mau.exact_ways };
-    check.at_least(owner, part.stage, "ways", sizes.len() as u64, u64::from(least_ways));
+    let rules = &check.program.tables[table].rules;
+    let (ways, pack_demanded) = (rules.ways, rules.pack.map_or(u32::MAX, u32::from));
+    match ways.map(usize::from) {
+        Some(ways) if ways != sizes.len() => {
+            let text = format!("{} ways in stage {}; the author demands {ways}", sizes.len(), part.stage);
+            check.report(owner, text);
+        }
+        Some(_) => {}
+        None => {
+            let least_ways = if direct { 1 } else { check.mau.exact_ways };
+            check.at_least(owner, part.stage, "ways", sizes.len() as u64, u64::from(least_ways));
+        }
+    }
     let overhead_bits = least_overhead(check, owner, part.stage, table);
     let wanted = ExactTable {
         key_bits: bits,
@@ -101,7 +112,8 @@ fn exact(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
         .filter(|l| l.width <= width)
         .map(|l| l.pack)
         .max()
-        .unwrap_or(0);
+        .unwrap_or(0)
+        .min(pack_demanded);
     let held = u64::from(sizes.iter().sum::<u32>()) * u64::from(pack) * u64::from(check.mau.sram_depth);
     check.at_least(owner, part.stage, "entries in match RAMs", held, u64::from(part.entries));
     hash_bits(check, owner, part, &sizes);

@@ -9,9 +9,10 @@ use sluice_asic::salu::Format;
 use sluice_asic::select::SelectorMode;
 use sluice_asic::units::Duration;
 use sluice_ir::{
-    CounterCell, CounterData, CounterHome, CounterKind, FieldData, HashData, Home, Intrinsic, LabelData,
-    LabelKind, Loc, LpfSpec, MeterConfig, MeterData, MeterKind, ParamData, ParamValue, ProfileData,
-    RandomData, RegisterData, RegisterParamData, SelectorData, StackData, TogetherData, ValueSetData,
+    CONTAINER_KINDS, ContainerDemand, ContainerRule, CounterCell, CounterData, CounterHome, CounterKind,
+    FieldData, HashData, Home, Intrinsic, LabelData, LabelKind, Loc, LpfSpec, MeterConfig, MeterData,
+    MeterKind, ParamData, ParamValue, ProfileData, RandomData, RegisterData, RegisterParamData, SelectorData,
+    StackData, TogetherData, ValueSetData,
 };
 
 /// Elements of registers, as their text form has them.
@@ -48,6 +49,16 @@ impl Writer<'_, '_> {
             let fields = self.list(3, |w| ParamData { name: w.name(), width: 1 + w.below(40) as u16 });
             self.p.value_sets.push(ValueSetData { name, gress, fields, size, doc, loc });
         }
+        self.p.container_rules = self.list(2, |w| {
+            let demand = match w.below(5) {
+                0 => ContainerDemand::Sizes(w.list(3, |w| w.of(&[8, 16, 32, 24]))),
+                1 => ContainerDemand::Atomic,
+                2 => ContainerDemand::Solitary,
+                3 => ContainerDemand::NoOverlay,
+                _ => ContainerDemand::Kind(w.of(&CONTAINER_KINDS).1),
+            };
+            ContainerRule { field: w.field(), demand, loc }
+        });
         self.p.together = self.list(2, |w| TogetherData {
             name: w.name(),
             registers: w.list(2, |w| w.any(|p| &p.registers)),

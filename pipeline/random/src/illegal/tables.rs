@@ -4,7 +4,7 @@ use super::Writer;
 use sluice_asic::units::Duration;
 use sluice_ir::{
     ActionCall, Algorithmic, ConstEntry, IdleMode, IdleTimeout, Key, KeySource, KeyValue, Loc, MatchKind,
-    TableData,
+    TableData, TableRules,
 };
 
 const KINDS: [MatchKind; 4] = [MatchKind::Exact, MatchKind::Ternary, MatchKind::Lpm, MatchKind::Range];
@@ -31,6 +31,7 @@ impl Writer<'_, '_> {
                 pin: None,
                 idle: None,
                 algorithmic: None,
+                rules: TableRules::default(),
                 doc: self.doc(),
                 loc: Loc::default(),
             };
@@ -49,6 +50,13 @@ impl Writer<'_, '_> {
         data.entries.extend(self.list(2, |w| ConstEntry { key: w.list(3, Self::key), then: w.call() }));
         data.profile = self.flip().then(|| self.any(|p| &p.profiles));
         data.pin = self.flip().then(|| self.below(256) as u8);
+        if self.flip() {
+            data.rules = TableRules {
+                ways: self.flip().then(|| self.below(9) as u8),
+                pack: self.flip().then(|| self.below(9) as u8),
+                priority: self.below(7) as i16 - 3,
+            };
+        }
         data.idle = self.flip().then(|| IdleTimeout {
             mode: self.of(&[IdleMode::Notify, IdleMode::Poll]),
             bits: self.of(&IdleTimeout::BITS),

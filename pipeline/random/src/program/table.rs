@@ -8,7 +8,7 @@ use crate::key_value;
 use sluice_asic::select::SelectorMode;
 use sluice_ir::{
     Action, ActionCall, Algorithmic, ApplyArms, ConstEntry, CounterHome, Field, Header, Key, KeySource, Loc,
-    MatchKind, Profile, ProfileData, SelectorData, Stmt, StmtKind, TableData,
+    MatchKind, Profile, ProfileData, SelectorData, Stmt, StmtKind, TableData, TableRules,
 };
 
 impl Writer<'_, '_> {
@@ -43,6 +43,7 @@ impl Writer<'_, '_> {
             profile,
             pin: None,
             algorithmic,
+            rules: TableRules::default(),
             idle: None,
             doc: String::new(),
             loc: Loc::default(),

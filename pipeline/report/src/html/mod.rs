@@ -37,6 +37,10 @@ pub fn html(report: &Report) -> String {
     } else {
         page.section("notes", "Approximated or ignored", &tables::notes(report))
     };
+    let page = match report.demands.is_empty() {
+        true => page,
+        false => page.section("demands", "Demands of the author", &tables::demands(report)),
+    };
     page.section("tables", "Tables", &tables::list(report))
         .section("dependencies", "Dependencies", &graph::dependencies(report))
         .section("next-tables", "Next tables", &tables::next_tables(report))

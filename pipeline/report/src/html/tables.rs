@@ -157,6 +157,18 @@ pub(super) fn notes(report: &Report) -> Markup {
     }
 }
 
+/// Lists demands of the author with what the placement made of them.
+pub(super) fn demands(report: &Report) -> Markup {
+    html! {
+        table {
+            tr { th.l { "Demand" } th.l { "Table or field" } th.l { "Effect" } }
+            @for d in &report.demands {
+                tr { td.l { code { (d.demand) } } td.l { (d.of) } td.l { (d.effect) } }
+            }
+        }
+    }
+}
+
 /// Lists values that public sources do not give.
 pub(super) fn assumptions(report: &Report) -> Markup {
     html! {

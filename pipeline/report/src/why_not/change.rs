@@ -104,6 +104,7 @@ impl Change {
                 let table = table(name)?;
                 let at = key_of(program, table, field)?;
                 p.tables[table].keys[at].kind = *to;
+                (p.tables[table].rules.ways, p.tables[table].rules.pack) = (None, None);
                 let width = program.tables[table].keys[at].width(program);
                 for entry in &mut p.tables[table].entries {
                     entry.key[at] = as_kind(entry.key[at], *to, width)?;
@@ -111,7 +112,9 @@ impl Change {
             }
             Change::Alpm { table: name, partitions } => {
                 let algorithmic = Algorithmic::Alpm { partitions: *partitions, subtrees: 2 };
-                p.tables[table(name)?].algorithmic = Some(algorithmic);
+                let changed = &mut p.tables[table(name)?];
+                changed.algorithmic = Some(algorithmic);
+                (changed.rules.ways, changed.rules.pack) = (None, None);
             }
             Change::DropKey { table: name, field, .. } => {
                 let table = table(name)?;

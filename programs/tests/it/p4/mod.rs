@@ -7,9 +7,10 @@ mod ghost;
 
 use canonical::canonical;
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
-use sluice_ir::Program;
 use sluice_ir::verify::{Severity, for_chip, verify};
+use sluice_ir::{ContainerDemand, ContainerRule, Loc, MatchKind, Program, TableData, TableRules};
 use sluice_p4::check::check;
 use sluice_p4::diagnostic::render;
 use sluice_p4::elaborate::elaborate;
@@ -118,6 +119,28 @@ fn twins_are_what_the_writer_writes() {
 fn twins_are_lowered_to_the_programs_that_they_were_written_from() {
     for stage in catalogue().programs() {
         agrees(&stage.build(&[]).unwrap());
+    }
+}
+
+#[test]
+fn demands_of_the_author_are_annotations() {
+    let mut program = catalogue().get("l3-ecmp").unwrap().build(&[]).unwrap();
+    let exact = |table: &TableData| table.keys.iter().all(|key| key.kind == MatchKind::Exact);
+    let table = program.tables.iter().find(|(_, table)| !table.keys.is_empty() && exact(table)).unwrap().0;
+    program.tables[table].rules = TableRules { ways: Some(2), pack: Some(1), priority: -3 };
+    let ttl = program.field_named(Gress::Ingress, "ipv4.ttl").unwrap();
+    for demand in [ContainerDemand::Sizes(vec![8]), ContainerDemand::Solitary, ContainerDemand::NoOverlay] {
+        program.container_rules.push(ContainerRule { field: ttl, demand, loc: Loc::default() });
+    }
+    agrees(&program);
+    let text = written(&program);
+    for line in [
+        "@ways(2)",
+        "@pack(1)",
+        "@placement_priority(-3)",
+        "@pa_container_size(\"ingress\", \"hdr.ipv4.ttl\", 8)",
+    ] {
+        assert!(text.contains(line), "{line}");
     }
 }
 

@@ -5,7 +5,7 @@ use super::super::name::Space;
 use super::super::{Lower, Res};
 use crate::elaborate::{ObjectId, TableId};
 use crate::source::Span;
-use crate::syntax::ast::{AnnotationBody, AnnotationTokenKind, TableDecl};
+use crate::syntax::ast::{Annotation, AnnotationBody, AnnotationTokenKind, Ast, TableDecl};
 use sluice_asic::select::SelectorMode;
 use sluice_asic::units::Duration;
 use sluice_ir::{self as ir, Algorithmic, IdleTimeout, ProfileData, SelectorData};
@@ -192,6 +192,22 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// Sets the number of ways, or of entries per word, of an exact match table in SRAM.
+    fn memory_rule(&mut self, table: ir::Table, name: &str, number: u32, at: Span) {
+        let data = &mut self.program.tables[table];
+        let exact = data.algorithmic.is_none()
+            && !data.keys.is_empty()
+            && data.keys.iter().all(|key| key.kind == ir::MatchKind::Exact && key.mask.is_none());
+        let number = u8::try_from(number).ok().filter(|number| *number > 0);
+        let why = match (exact, number) {
+            (false, _) => "the table is no exact match table in SRAM",
+            (true, None) => "it names no number from 1 to 255",
+            (true, _) if name == "ways" => return data.rules.ways = number,
+            (true, _) => return data.rules.pack = number,
+        };
+        self.note(at, format!("`@{name}`"), format!("is accepted, without effect: {why}"));
+    }
+
     fn annotations(&mut self, id: TableId, table: ir::Table) {
         let ast = self.ast;
         for annotation in &ast.decls[self.pipe.tables[id].decl].annotations {
@@ -204,6 +220,28 @@ impl<'a> Lower<'a> {
                 _ => None,
             };
             match (name, number) {
+                ("ways" | "pack", Some(number)) => self.memory_rule(table, name, number, annotation.span),
+                ("placement_priority", _) => match priority(annotation, ast) {
+                    Some(priority) => self.program.tables[table].rules.priority = priority,
+                    None => {
+                        let effect = "is accepted, without effect: it names no number from -32768 to 32767";
+                        self.note(annotation.span, "`@placement_priority`", effect);
+                    }
+                },
+                ("selector_max_group_size" | "selector_num_max_groups", Some(number)) => {
+                    let profile = self.program.tables[table].profile;
+                    let selector = profile.and_then(|p| self.program.profiles[p].selector.as_mut());
+                    match selector {
+                        Some(selector) if name == "selector_max_group_size" => {
+                            selector.max_group_size = number
+                        }
+                        Some(selector) => selector.groups = number,
+                        None => {
+                            let effect = "is accepted, without effect: the table has no selector";
+                            self.note(annotation.span, format!("`@{name}`"), effect);
+                        }
+                    }
+                }
                 ("stage", Some(stage)) => self.program.tables[table].pin = u8::try_from(stage).ok(),
                 ("alpm", Some(1)) if self.program.tables[table].algorithmic.is_none() => {
                     self.program.tables[table].algorithmic =
@@ -239,4 +277,16 @@ impl<'a> Lower<'a> {
             }
         }
     }
+}
+
+/// Returns the number of an annotation, which may be negative.
+fn priority(annotation: &Annotation, ast: &Ast) -> Option<i16> {
+    let AnnotationBody::Args(args) = &annotation.body else { return None };
+    let text = |kind: &AnnotationTokenKind| match kind {
+        AnnotationTokenKind::Int(number) => number.value.to_string(),
+        AnnotationTokenKind::Punct(text) => (*text).to_owned(),
+        AnnotationTokenKind::Word(text) | AnnotationTokenKind::Text(text) => ast.names.text(*text).to_owned(),
+    };
+    let text: String = args.iter().flat_map(|arg| &arg.tokens).map(|token| text(&token.kind)).collect();
+    text.parse().ok()
 }

@@ -394,3 +394,40 @@ fn validity_of_fields_is_a_flag_or_a_value() {
     "#]];
     expected.assert_eq(&text(declarations, apply));
 }
+
+#[test]
+fn a_table_that_follows_another_repeated_one_is_joined_before_it() {
+    // In the last branch `second` follows `first`, so that it would leave the branch with what follows `first`.
+    let declarations = "
+        action one() { m.a = 1; }
+        action two() { m.b = 1; }
+        action three() { m.word = 1; }
+        table first { key = { hdr.ipv4.src : exact; } actions = { one; } }
+        table second { key = { hdr.ipv4.dst : exact; } actions = { two; } }
+        table other { key = { hdr.ipv4.len : exact; } actions = { three; } }";
+    let apply = "
+        if (hdr.ipv4.proto == 4) {
+            first.apply();
+            other.apply();
+        } else if (hdr.ipv4.proto == 6) {
+            second.apply();
+        } else {
+            first.apply();
+            second.apply();
+        }";
+    let text = text(declarations, apply);
+    let control = &text[text.find("control ingress").unwrap()..];
+    let wanted = "control ingress {
+    if (ipv4.proto == 8w4 || !(ipv4.proto == 8w6)) {
+        apply Ingress.first;
+    }
+    if (ipv4.proto == 8w4) {
+        apply Ingress.other;
+    }
+    if (!(ipv4.proto == 8w4)) {
+        apply Ingress.second;
+    }
+}
+";
+    assert_eq!(control, wanted);
+}

@@ -1,6 +1,7 @@
 //! Lowering: snippets to the text form of the program, and messages on what has no home there.
 
 mod actions;
+mod author;
 mod corpus;
 mod flow;
 mod refused;

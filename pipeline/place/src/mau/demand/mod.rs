@@ -24,7 +24,7 @@ use sluice_ir::rows;
 use sluice_ir::verify::Diag;
 use sluice_ir::{
     Action, Algorithmic, Counter, CounterData, Expr, Index, Loc, MatchKind, Meter, MeterKind, Profile,
-    Program, Random, Register, Table,
+    Program, Random, Register, Table, TableRules,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -189,6 +189,8 @@ pub(crate) struct Demand {
     pub(crate) idle_bits: Option<u32>,
     /// Stage to which the author pinned it.
     pub(crate) pin: Option<u8>,
+    /// What the author demands of its memory and order.
+    pub(crate) rules: TableRules,
 }
 
 impl Demand {
@@ -274,6 +276,7 @@ impl Demand {
             classifier: None,
             idle_bits: None,
             pin: None,
+            rules: TableRules::default(),
         };
         let context = Context { program, chip, phv, cfg };
         match &data.kind {
@@ -299,6 +302,7 @@ impl Context<'_> {
     fn table(&self, table: Table, demand: &mut Demand) -> Result<(), Diag> {
         let data = &self.program.tables[table];
         demand.pin = data.pin;
+        demand.rules = data.rules.clone();
         demand.idle_bits = data.idle.map(|idle| idle.bits.into());
         demand.lookup = match data.keys.iter().map(|k| k.kind).max() {
             None => Lookup::None,

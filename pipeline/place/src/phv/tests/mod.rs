@@ -1,5 +1,6 @@
 //! Tests of allocation, with the programs and helpers that they share.
 
+mod author;
 mod broken;
 mod instructions;
 mod joins;

@@ -4,6 +4,7 @@
 //! of rules, then by container or field.
 
 mod actions;
+mod author;
 mod bits;
 mod headers;
 mod kinds;
@@ -76,6 +77,7 @@ pub fn verify(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2], allocation: &
         lists::check(&view),
         actions::check(&view),
         validity::check(&view),
+        author::check(&view),
     ]
     .concat()
 }

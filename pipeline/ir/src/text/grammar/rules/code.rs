@@ -106,11 +106,15 @@ pub(super) const TABLES: Topic = Topic {
                 May(
                     r#"( "alpm" "=" "partitions" "(" number "," number ")" | "atcam" "=" field_ref "(" number ")" ) ";""#,
                 ),
+                May(r#""ways" "=" number ";""#),
+                May(r#""pack" "=" number ";""#),
+                May(r#""priority" "=" [ "-" ] number ";""#),
                 May(r#""const" "entries" "=" "{" { constant_entry ";" } "}""#),
             ],
             "A match-action table: keys, actions of entries, action without a match, entries that fit, action profile, stage; \
              bits, interval and time to live of ageing; partitions and subtrees of an ALPM, or the field and number of an \
-             ATCAM's partitions; entries that never change.",
+             ATCAM's partitions; ways and entries per word of an exact match table; its priority among \
+             tables that could be placed next; entries that never change.",
         ),
         rule(
             "key",
@@ -144,6 +148,7 @@ pub(super) const TABLES: Topic = Topic {
     actions = { forward; discard; }
     default_action = discard();
     size = 256;
+    priority = -1;
     const entries = {
         (0xa000000 / 8, _) : forward(7);
         (0xa000001 / 32, 6 &&& 0xf) : discard();

@@ -3,7 +3,7 @@
 use super::{May, Must, Together, Topic, of_table, rule, settings, words};
 use crate::text::meters::MODES as FILTERS;
 use crate::text::words::{COUNTERS as KINDS, FORMATS, LABELS, MODES};
-use crate::{Intrinsic, MeterKind};
+use crate::{CONTAINER_KINDS, Intrinsic, MeterKind};
 use sluice_asic::hash::HashAlgorithm;
 
 pub(super) const HEADERS: Topic = Topic {
@@ -53,6 +53,19 @@ pub(super) const HEADERS: Topic = Topic {
             "Values with masks that the control plane writes, at most this many, and that cases of parsers compare with keys.",
         ),
         rule(
+            "containers",
+            r#""containers" gress "{" { container_rule ";" } "}""#,
+            "What the author demands of the containers of fields.",
+        ),
+        rule(
+            "container_rule",
+            r#"field_ref ":" ( "sizes" "(" [ number { "," number } [ "," ] ] ")" | "atomic" | "solitary" | "no_overlay"
+            | "kind" "(" container_kind ")" )"#,
+            "Sizes in bits, the least significant bits first, or one size for all containers; one container; no field beside it; no \
+             other field at the same bits; the kind of all its containers.",
+        ),
+        words("container_kind", || of_table(&CONTAINER_KINDS), "Kinds of containers."),
+        rule(
             "label",
             r#""label" NAME "=" label_kind ";""#,
             "A reason for which packets leave the pipe; they are counted.",
@@ -66,7 +79,14 @@ pub(super) const HEADERS: Topic = Topic {
     bit<12> vid;
     bit<16> ether_type;
 }
-metadata : ingress { bit<12> m.vlan; }
+metadata : ingress { bit<12> m.vlan; bit<32> m.hash; }
+containers ingress {
+    m.vlan : sizes(8);
+    m.vlan : solitary;
+    m.vlan : kind(normal);
+    m.hash : atomic;
+    m.hash : no_overlay;
+}
 intrinsic : ingress {
     bit<9> ig.ingress_port;
     bit<7> queue = ig_tm.qid;

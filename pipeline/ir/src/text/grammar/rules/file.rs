@@ -17,7 +17,7 @@ pub(super) const FILES: Topic = Topic {
         rule(
             "entity",
             r#"program | record | header | metadata | port_metadata | intrinsic | stack | label | hash | counter | register
-            | register_action | meter | random | value_set | profile | action | table | together | parser | control | deparser"#,
+            | register_action | meter | random | value_set | profile | action | table | together | containers | parser | control | deparser"#,
             "The parts of the program.",
         ),
         rule(
