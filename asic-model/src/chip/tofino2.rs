@@ -443,8 +443,8 @@ fn assumptions() -> Vec<Assumption> {
             "tm.afc_cycles",
             "Cycles from a deparser's flow-control word to its effect on the queue.",
             "the word takes the packet's way into the TM, and so the assumed latency.tm_enqueue: a packet that pauses its own queue \
-             waits there only if this is not greater; with it the model reproduces the published measurement at 25 Gb/s (model: tm \
-             §5, §12)",
+             waits there only if this is not greater; with it the model reproduces the published measurement at 25 Gb/s for short \
+             pings, whose length is not published (model: tm §5, §12)",
         ),
         assumption(
             "tm.afc_credit_bits",

@@ -31,7 +31,7 @@ pub(super) struct Exchange {
     lanes: Vec<Mutex<Lane>>,
     /// For each switch: wires with frames that were handed over to it.
     mail: Vec<Mutex<Mail>>,
-    /// Switches that got mail while they had none, since the last plan.
+    /// Switches that got mail which acts before all mail that they had, since the last plan.
     posted: Mutex<Vec<usize>>,
     /// For each switch: a time before which it has no event, ps, and whether a run must wait for it.
     next: Vec<AtomicU64>,
@@ -108,7 +108,8 @@ impl Exchange {
             lane.take(&mut out.frames);
             drop(lane);
             let mut mail = lock(&self.mail[out.wire.to]);
-            if mail.lanes.is_empty() {
+            // A frame from a short wire may act before one that waits here and came from a long wire.
+            if acts < mail.acts {
                 lock(&self.posted).push(out.wire.to);
             }
             if first {

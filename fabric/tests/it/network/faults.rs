@@ -3,7 +3,9 @@
 use crate::network::support::{Into, Recorder, chain, frame, inject};
 use sluice_asic::units::{Duration, Time};
 use sluice_catalogue::Catalogue;
-use sluice_fabric::network::{LinkChange, LinkDrop, LinkId, Network, NetworkSetup, Probability, Way};
+use sluice_fabric::network::{
+    LinkChange, LinkDrop, LinkId, Network, NetworkSetup, Probability, SwitchId, Way,
+};
 
 const DELAY: Duration = Duration::from_micros(1);
 
@@ -93,4 +95,28 @@ fn extra_delay_holds_frames_up_and_keeps_their_order() {
         }
     }
     assert_eq!(frames.last().unwrap().1, Ok(frames.last().unwrap().0 + DELAY));
+}
+
+#[test]
+fn a_frame_from_a_short_link_does_not_wait_for_one_from_a_long_link() {
+    // Frames go 0 to 1 to 2 all the time; one frame goes back. It takes the same time if the frames forth are on their way for long.
+    let back = |slow: Option<LinkChange>| {
+        let mut setup = chain(3, DELAY);
+        if let Some(change) = slow {
+            setup.links[0] = setup.links[0].clone().one_way(Way::Forth, at(0), change);
+        }
+        let mut network = Network::new(setup, &Catalogue::new()).unwrap();
+        let mut frames: Vec<Into> = (0..60)
+            .map(|n| Into { switch: 0, front: 4, ps: n * 500_000, bytes: frame(&[1, 1, 9], 100) })
+            .collect();
+        frames.insert(7, Into { switch: 2, front: 4, ps: 3_300_000, bytes: frame(&[0, 0, 9], 100) });
+        inject(&mut network, &frames);
+        let mut seen = Recorder::default();
+        network.drain(at(1000), &mut seen).unwrap();
+        let at_0 = seen.of(SwitchId(0));
+        at_0.delivered().map(|(_, left, _)| left.first_bit).collect::<Vec<Time>>()
+    };
+    let alone = back(None);
+    assert_eq!(alone.len(), 1);
+    assert_eq!(back(Some(LinkChange::ExtraDelay(Duration::from_micros(20)))), alone);
 }

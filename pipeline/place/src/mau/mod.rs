@@ -179,8 +179,14 @@ pub(crate) fn place(
         let better = |next: &PlacedTables, than: &Option<(PlacedTables, ScheduleOptions)>| {
             than.as_ref().is_none_or(|(b, _)| next.cost.key(options) < b.cost.key(options))
         };
+        // Fewer logical ids alone are no reason to change the order of scheduling.
+        let saves = |next: &PlacedTables, than: &Option<(PlacedTables, ScheduleOptions)>| {
+            let key = |cost: &Cost| Cost { logical_ids: 0, ..*cost }.key(options);
+            than.as_ref().is_none_or(|(b, _)| key(&next.cost) < key(&b.cost))
+        };
         for variant in variants {
             match attempt(variant, &EarliestStages::new()) {
+                Ok(next) if variant.chains_first && !saves(&next, &best) => {}
                 Ok(next) if better(&next, &best) => best = Some((next, variant)),
                 Ok(_) => {}
                 Err(failed) if needs_more_tcam(chip, &demands) => {
@@ -238,15 +244,16 @@ fn attempts(chip: &ChipSpec, options: &Options) -> Vec<Vec<ScheduleOptions>> {
     };
     let attached = options.may(Optimisation::AttachedGateways);
     let of = |(chain_waits, splitting)| {
-        let with = move |late_gateways, reserved_stages| ScheduleOptions {
+        let with = move |late_gateways, reserved_stages, chains_first| ScheduleOptions {
             splitting,
             late_gateways,
             chain_waits,
             attached,
             reserved_stages,
+            chains_first,
         };
-        let variants = (0..=most).map(move |reserved_stages| with(late, reserved_stages));
-        variants.chain(late.then(|| with(false, 0))).collect()
+        let variants = (0..=most).map(move |reserved_stages| with(late, reserved_stages, false));
+        variants.chain(late.then(|| with(false, 0, false))).chain([with(late, 0, true)]).collect()
     };
     let chains = if chip.features.parallel_next_tables { vec![false] } else { vec![false, true] };
     chains.into_iter().flat_map(|waits| splitting.iter().map(move |s| (waits, *s))).map(of).collect()

@@ -1,7 +1,8 @@
 //! List scheduling: assigns the parts of nodes to stages, stage by stage.
 //!
 //! In each stage the ready clusters are placed by priority: tables with a part in an earlier stage first, then by
-//! earliest stage, length of the dependency chain that follows, size and program order.
+//! earliest stage, length of the dependency chain that follows, size and program order. One attempt takes the chain before
+//! the earliest stage: where units are scarce, what can wait otherwise delays long chains.
 
 use super::super::data::{Owner, Part};
 use super::super::deps::DependencyGraph;
@@ -43,6 +44,8 @@ pub(crate) struct ScheduleOptions {
     pub(crate) chain_waits: bool,
     /// True if gateways share the logical ids of tables.
     pub(crate) attached: bool,
+    /// True if the length of the chain that follows counts before the earliest stage.
+    pub(crate) chains_first: bool,
     /// Stages per gress that are reserved for nodes without a match dependency on the open latency group.
     pub(crate) reserved_stages: u32,
 }
@@ -209,14 +212,10 @@ impl<'a> Schedule<'a> {
         let tail = cluster.iter().map(|&i| self.tails[i]).max();
         let wanted = cluster.iter().map(|&i| self.demands[i].rules.priority).max();
         let size = cluster.iter().map(|&i| self.demands[i].size).max();
+        let longest = tail.filter(|_| self.options.chains_first);
         (
-            Reverse(begun),
-            Reverse(due),
-            min,
-            Reverse(tail),
-            Reverse(wanted),
-            Reverse(size),
-            cluster.first().copied(),
+            (Reverse(begun), Reverse(due), Reverse(longest)),
+            (min, Reverse(tail), Reverse(wanted), Reverse(size), cluster.first().copied()),
         )
     }
 

@@ -179,6 +179,29 @@ fn sixteen_logical_tables_per_stage() {
     assert!(late.why.starts_with("stage 0: no "), "{}", late.why);
 }
 
+#[test]
+fn a_long_chain_comes_before_what_can_wait() {
+    // Three independent actions, and a chain of three: six logical tables, which three stages of two hold.
+    let text = "program chain;
+        header h : ingress { bit<32> a; bit<32> b; bit<32> c; }
+        metadata : ingress { bit<32> m.x; bit<32> m.y; bit<32> m.z; bit<32> m.p; bit<32> m.q; }
+        action first : ingress () { m.p = add(h.a, h.b); }
+        action second : ingress () { m.q = add(m.p, h.b); }
+        action third : ingress () { h.c = add(m.q, h.b); }
+        action x : ingress () { m.x = h.a; }
+        action y : ingress () { m.y = h.a; }
+        action z : ingress () { m.z = h.a; }
+        parser ingress { start = first; state first { extract(h); transition accept; } }
+        control ingress { call x; call y; call z; call first; call second; call third; }
+        deparser ingress { emit(h); }";
+    let program = sluice_ir::text::parse(text).unwrap_or_else(|e| panic!("{e:?}"));
+    let mut chip = ChipSpec::tofino2();
+    chip.mau.logical_tables = 2;
+    let placement = placed(&program, &chip);
+    let stages = placement.gress(Gress::Ingress).nodes.values().map(|n| n.parts[0].stage);
+    assert_eq!(stages.max(), Some(2));
+}
+
 /// Five registers under a condition, four of which are pinned to stage 0.
 fn pinned_registers() -> Program {
     let one = |n: usize, pin: &str| {

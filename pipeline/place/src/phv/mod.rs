@@ -254,25 +254,24 @@ impl Fitting<'_> {
         let (mut found, mut broken) = (Vec::new(), Vec::new());
         let attempts = [(plain, free), (sharing, free), (&layouts, any), (&mixed, free), (&mixed, any)];
         for (step, (layouts, packs)) in attempts.into_iter().enumerate() {
-            // Packed fields whose writers are in different stages anyway still cost stages, shared bits of headers do not.
-            let orders =
-                packs.iter().flat_map(|packs| [false, true].map(|padded_last| (*packs, padded_last)));
-            let ways = orders.flat_map(|order| layouts.iter().map(move |layout| (layout, order)));
-            for ((layout, turns), (packs, padded_last)) in ways {
-                let way = Way { turns: *turns, packs, padded_last, mixed: step > 2 };
-                match self.contain(layout.clone(), way) {
-                    Ok(allocation) => {
-                        let rules = verify(self.program, self.chip, self.cfgs, &allocation);
-                        if rules.is_empty() {
-                            return Ok(allocation);
+            let ways = layouts.iter().flat_map(|layout| packs.iter().map(move |packs| (layout, *packs)));
+            for ((layout, turns), packs) in ways {
+                for padded_last in [false, true] {
+                    let way = Way { turns: *turns, packs, padded_last, mixed: step > 2 };
+                    match self.contain(layout.clone(), way) {
+                        Ok(allocation) => {
+                            let rules = verify(self.program, self.chip, self.cfgs, &allocation);
+                            if rules.is_empty() {
+                                return Ok(allocation);
+                            }
+                            if broken.is_empty() {
+                                broken = rules;
+                            }
                         }
-                        if broken.is_empty() {
-                            broken = rules;
-                        }
+                        // Pieces placed last, and mixed ones, are halved more often, which would overstate what is needed.
+                        Err(_) if padded_last || way.mixed => {}
+                        Err(short) => found = short,
                     }
-                    // Pieces placed last, and mixed ones, are halved more often, which would overstate what is needed.
-                    Err(_) if padded_last || way.mixed => {}
-                    Err(short) => found = short,
                 }
             }
         }

@@ -1,7 +1,8 @@
-//! `docs/conweave-log.md`: the authors' program beside the authors' log, stage by stage (model: conweave §3).
+//! `docs/conweave-log.md`: the authors' program beside the authors' log, stage by stage (model: conweave §3); and their whole ToR
+//! fits.
 //!
-//! The program is public, but it is not in this repository. `SLUICE_P4_CORPUS` names a folder whose `LIST.txt` has a line for
-//! `leaf_conweave_resource.p4`; the head of `corpus.rs` in the tests of `sluice-p4` explains the file. Without the
+//! The programs are public, but they are not in this repository. `SLUICE_P4_CORPUS` names a folder whose `LIST.txt` has lines for
+//! `leaf_conweave_resource.p4` and `leaf_conweave.p4`; the head of `corpus.rs` in the tests of `sluice-p4` explains the file. Without the
 //! variable, the tests that need the program do nothing. With it, `UPDATE_EXPECT=1` rewrites the page.
 
 use crate::p4::lowered_files;
@@ -102,16 +103,16 @@ fn totals(placement: &Placement) -> Vec<(u32, u32)> {
     (0..20).map(of).collect()
 }
 
-/// Places the authors' program; `None` without a folder of public programs.
-fn placed() -> Option<Placement> {
+/// Places a program of the authors; `None` without a folder of public programs.
+fn placed(file: &str) -> Option<Placement> {
     let Some(folder) = std::env::var_os("SLUICE_P4_CORPUS").map(PathBuf::from) else {
         println!("skipped: SLUICE_P4_CORPUS names no folder of P4 programs");
         return None;
     };
     let list = std::fs::read_to_string(folder.join("LIST.txt")).expect("the folder has a LIST.txt");
     let mut roots = list.lines().filter_map(|line| line.split_whitespace().nth(1));
-    let root = roots.find(|root| root.ends_with("leaf_conweave_resource.p4"));
-    let root = folder.join(root.expect("LIST.txt names leaf_conweave_resource.p4"));
+    let root = roots.find(|root| root.ends_with(file));
+    let root = folder.join(root.unwrap_or_else(|| panic!("LIST.txt names no {file}")));
     Some(place(&lowered_files(&root), &ChipSpec::tofino2()).unwrap())
 }
 
@@ -128,7 +129,7 @@ fn the_log_decodes_to_whole_units() {
 
 #[test]
 fn every_column_is_within_its_bound_or_a_known_deviation() {
-    let Some(placement) = placed() else { return };
+    let Some(placement) = placed("leaf_conweave_resource.p4") else { return };
     for ((found, log), (_, name, _, bound)) in totals(&placement).into_iter().zip(COLUMNS) {
         match bound {
             Equal => assert_eq!(found, log, "{name}"),
@@ -157,7 +158,7 @@ fn hash_bits(placement: &Placement, stage: usize) -> [u32; 5] {
 
 #[test]
 fn the_page_beside_the_log_is_what_placement_finds() {
-    let Some(placement) = placed() else { return };
+    let Some(placement) = placed("leaf_conweave_resource.p4") else { return };
     let mut table = String::from("| stage |");
     COLUMNS.iter().for_each(|c| table += &format!(" {} |", c.1));
     let _ = write!(table, "\n|{}", "---|".repeat(21));
@@ -211,4 +212,13 @@ fn the_page_beside_the_log_is_what_placement_finds() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conweave-log.md");
     let page = std::fs::read_to_string(path).unwrap();
     expect_file![path].assert_eq(&with_part(&page, "log", &table));
+}
+
+#[test]
+fn the_whole_leaf_fits_with_its_counters() {
+    let Some(placement) = placed("/leaf_conweave.p4") else { return };
+    let parts = placement.gresses.iter().flat_map(|g| g.nodes.values()).flat_map(|n| &n.parts);
+    assert_eq!(parts.map(|p| p.stage).max(), Some(18), "19 stages");
+    let alus: u32 = (0..20).map(|s| here(&placement, s, Column::MeterAlu, |_| true)).sum();
+    assert_eq!(alus, 68);
 }
