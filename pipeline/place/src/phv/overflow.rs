@@ -78,7 +78,8 @@ fn report(
             format!("{text}; {} must be in one MAU group, because actions copy or combine them", list(names))
         }
     };
-    let help = if linked.len() > 1 {
+    let clustered = short.iter().any(|&p| wants.iter().filter(|w| w.cluster == wants[p].cluster).count() > 1);
+    let help = if clustered {
         "copy fewer fields to each other: the containers of all fields that are linked by copies must be in one MAU \
          group; or carry less in headers and metadata"
     } else {
