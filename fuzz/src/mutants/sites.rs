@@ -167,7 +167,12 @@ impl Sites<'_> {
         let p = self.p;
         for (action, data) in p.actions.iter() {
             for (i, primitive) in data.body.iter().enumerate() {
-                let site = |what: &str| format!("{} {}: {what} {i}", data.gress, words::subject(data));
+                // Names stand without quotes here, statements with them.
+                let who = match words::unnamed(&data.name).filter(|_| !data.loc.text.is_empty()) {
+                    Some(_) => words::subject(data),
+                    None => format!("action {}", data.name),
+                };
+                let site = |what: &str| format!("{} {}: {what} {i}", data.gress, who);
                 let needs = self.runs(action);
                 self.add(Edit::DropPrimitive(action, i), site("primitive"), needs.clone());
                 match &primitive.kind {
