@@ -191,6 +191,7 @@ impl Door {
             }
             Command::Fuzz(args) => {
                 self.target(&args.target)?;
+                args.path = is_file(&args.program).then(|| PathBuf::from(&args.program));
                 self.argument(&mut args.program)
             }
             Command::Test(args) => args.program().into_iter().try_for_each(|program| self.argument(program)),

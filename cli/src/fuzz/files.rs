@@ -8,7 +8,7 @@ use sluice_fuzz::hunt::{self, changes};
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::capture::write::{TraceFormat, TraceWriter};
 use sluice_report::coverage as coverage_report;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 /// File name of a drawn buffer profile.
 pub(crate) const BUFFER: &str = "buffer.toml";
@@ -39,12 +39,24 @@ pub(crate) fn names(number: usize, failure: &hunt::Failure) -> Vec<String> {
     list
 }
 
+/// Returns the way from the output folder back to the folder in which the command runs.
+fn way_back(output: &Path) -> PathBuf {
+    if output.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        output.components().filter(|part| matches!(part, Component::Normal(_))).map(|_| "..").collect()
+    } else {
+        std::env::current_dir().unwrap_or_default()
+    }
+}
+
 /// Returns the command that reproduces a failure, to be run in the output folder; `None` without a folder.
 pub(crate) fn command(done: &Done<'_>, number: usize, failure: &hunt::Failure) -> Option<String> {
-    done.args.output.as_ref()?;
-    let args = done.args;
-    let mut words = vec!["sluice replay".to_owned(), args.program.clone()];
+    let (args, output) = (done.args, done.args.output.as_ref()?);
+    let back = way_back(output);
+    let program =
+        args.path.as_ref().map_or(args.program.clone(), |path| back.join(path).display().to_string());
+    let mut words = vec!["sluice replay".to_owned(), program];
     words.push(format!("--chip {}", args.target.chip));
+    words.extend(args.target.p4.words_from(&back));
     words.extend(done.profile.iter().chain(&args.target.sets).map(|(k, v)| format!("--set {k}={v}")));
     words.extend(ports(failure).into_iter().map(|p| format!("-i dev:{p}@{}", capture(number, p))));
     words.push("--entries entries.toml".to_owned());

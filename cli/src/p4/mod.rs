@@ -94,6 +94,14 @@ impl P4Args {
         self.includes.iter_mut().for_each(|one| *one = folder.join(&*one).display().to_string());
     }
 
+    /// Returns all options as words of a command line that runs elsewhere; `back` leads from there to this folder.
+    pub(crate) fn words_from(&self, back: &Path) -> Vec<String> {
+        let mut moved = self.clone();
+        moved.relative_to(back);
+        let folders = moved.folders.iter().map(|folder| format!("-I {}", folder.display()));
+        folders.chain(moved.options_text()).collect()
+    }
+
     /// Returns the options that change what a program says, as text; `None` without such options.
     pub(crate) fn options_text(&self) -> Option<String> {
         let first = self.includes.iter().map(|file| format!("--include {file}"));

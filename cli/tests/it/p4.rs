@@ -342,3 +342,62 @@ fn bad_input_has_a_message_with_its_place() {
     let (_, said) = refused(&["check", text(&file)]);
     assert_eq!(said.matches("error: ").count(), 3, "{said}");
 }
+
+/// `PROGRAM` with statements and a condition in the control, and an action that takes two stages.
+fn with_statements() -> String {
+    let more = "table all { key = { hdr.ethernet.dst : exact; } actions = { send; join; NoAction; } size = 8; }
+    action join(bit<16> by) { hdr.ethernet.ether_type = (hdr.ethernet.ether_type + by) ^ hdr.ethernet.src[15:0]; }
+    apply {
+        all.apply();
+        if (hdr.ethernet.dst[15:0] == 7) { tm.ucast_egress_port = 9; }
+    }";
+    let start = PROGRAM.find("table all").unwrap();
+    let end =
+        start + PROGRAM[start..].find("apply { all.apply(); }").unwrap() + "apply { all.apply(); }".len();
+    let text = format!("{}{more}{}", &PROGRAM[..start], &PROGRAM[end..]);
+    let text = text.replace("#include \"ports.p4\"\n", "").replace("FIELD", "ucast_egress_port");
+    // An action is declared before the table that lists it.
+    let join = text.lines().find(|line| line.contains("action join")).unwrap().to_owned();
+    text.replace(&format!("{join}\n"), "").replace("    table all", &format!("{join}\n    table all"))
+}
+
+#[test]
+fn outputs_speak_of_the_authors_lines() {
+    let dir = folder("p4-words");
+    let leaf = dir.path().join("leaf.p4");
+    fs::write(&leaf, with_statements()).unwrap();
+    let report = ok(&["report", text(&leaf)]);
+    for said in [
+        "leaf.p4:17 if (hdr.ethernet.dst[15:0] == 7) (",
+        "leaf.p4:13 C.join: hdr.ethernet.ether_type = ",
+        "\n  if (hdr.ethernet.dst[15:0] == 7)  ",
+        "leaf.p4:13: action `C.join` needs several stages: from here on, tables after the one that runs the action do it",
+    ] {
+        assert!(report.contains(said), "{said}\n{report}");
+    }
+    for name in ["ingress_l", "cond-"] {
+        assert!(!report.contains(name), "{name}\n{report}");
+    }
+    let hunt = dir.path().join("hunt");
+    let found = sluice(&["fuzz", text(&leaf), "--cases", "1", "-o", text(&hunt)]);
+    let coverage = String::from_utf8(found.stdout).unwrap();
+    let point = "uncovered: branches: ingress if (ethernet.dst[15:0] == 0x7) is true [leaf.p4:17]";
+    assert!(coverage.contains(point), "{coverage}");
+    let statement = "uncovered: actions: ingress leaf.p4:17 tm.ucast_egress_port = 9";
+    assert!(coverage.contains(statement), "{coverage}");
+}
+
+#[test]
+fn an_action_of_two_gresses_has_one_name_in_entries() {
+    let dir = folder("p4-no-action");
+    let leaf = dir.path().join("leaf.p4");
+    let egress = "table last { key = { eg.egress_port : exact; } actions = { NoAction; } size = 8; } apply { last.apply(); } }";
+    let program = with_statements().replace("apply {} }", egress);
+    fs::write(&leaf, program).unwrap();
+    let entries = dir.path().join("entries.toml");
+    let entry = |table: &str, key: &str| {
+        format!("[[table.\"{table}\"]]\nkey = {{ {key} = 3 }}\naction = \"NoAction\"\n")
+    };
+    fs::write(&entries, entry("C.all", "dst") + &entry("EC.last", "egress_port")).unwrap();
+    ok(&["entries", text(&leaf), "--check", text(&entries)]);
+}

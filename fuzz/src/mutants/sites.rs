@@ -5,6 +5,7 @@ use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
 use sluice_exec::cover::Point;
 use sluice_ir::verify::{has_errors, verify};
+use sluice_ir::words;
 use sluice_ir::{
     Action, ApplyArms, Block, CellStmtKind, Cond, Expr, Hash, Header, Index, KeySource, KeyValue, Next,
     Operand, ParserOp, ParserOpKind, PrimitiveKind, Profile, Program, RegisterAction, SelectKey, StmtKind,
@@ -166,7 +167,12 @@ impl Sites<'_> {
         let p = self.p;
         for (action, data) in p.actions.iter() {
             for (i, primitive) in data.body.iter().enumerate() {
-                let site = |what: &str| format!("{} action {}: {what} {i}", data.gress, data.name);
+                // Names stand without quotes here, statements with them.
+                let who = match words::unnamed(&data.name).filter(|_| !data.loc.text.is_empty()) {
+                    Some(_) => words::subject(data),
+                    None => format!("action {}", data.name),
+                };
+                let site = |what: &str| format!("{} {}: {what} {i}", data.gress, who);
                 let needs = self.runs(action);
                 self.add(Edit::DropPrimitive(action, i), site("primitive"), needs.clone());
                 match &primitive.kind {
@@ -204,7 +210,10 @@ impl Sites<'_> {
             match &stmt.kind {
                 StmtKind::If(cond, ..) => {
                     let needs = || [true, false].map(|holds| Point::Branch(gress, node, holds)).to_vec();
-                    let site = |what: &str| format!("{gress} condition, statement {at}{what}");
+                    let site = |what: &str| match stmt.loc.text {
+                        "" => format!("{gress} condition, statement {at}{what}"),
+                        text => format!("{gress} condition `{text}`{what}"),
+                    };
                     self.add(Edit::Negate(gress, at), site(""), needs());
                     self.add(Edit::DropStatement(gress, at), site(""), needs());
                     for (n, part) in parts(cond).into_iter().enumerate() {
@@ -231,7 +240,7 @@ impl Sites<'_> {
                     }
                 }
                 StmtKind::Call(action) => {
-                    let site = format!("{gress} call of {}, statement {at}", p.actions[*action].name);
+                    let site = format!("{gress} call of {}, statement {at}", words::action(p, *action));
                     // An action may be called in several places.
                     let needs = vec![way.unwrap_or(Point::Ran(None, *action))];
                     self.add(Edit::DropStatement(gress, at), site, needs);

@@ -113,10 +113,10 @@ impl<'a> Resolver<'a> {
 
     /// Returns an action by name; `offered` are the actions to suggest.
     pub(super) fn action(self, name: &str, offered: &[Action]) -> Result<(Action, &'a ActionData), Problem> {
+        let offered = offered.iter().map(|a| (*a, self.program.actions[*a].name.as_str()));
         // A full name of any action is known, so that a message on it can say that it is not offered here.
         let whole = self.program.action_named(name);
-        let offered = offered.iter().map(|a| (*a, self.program.actions[*a].name.as_str()));
-        let action = whole.map_or_else(|| self.named("action", name, offered), Ok)?;
+        let action = self.named("action", name, offered).or_else(|problem| whole.ok_or(problem))?;
         Ok((action, &self.program.actions[action]))
     }
 

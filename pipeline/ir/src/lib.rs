@@ -50,6 +50,7 @@ pub mod salu;
 mod split;
 pub mod text;
 pub mod verify;
+pub mod words;
 
 pub use sluice_entity as entity;
 
@@ -66,7 +67,7 @@ pub use decl::{
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};
 pub use join::join;
-pub use loc::Loc;
+pub use loc::{Loc, MOST_TEXT};
 pub use memory::{Algorithmic, IdleMode, IdleTimeout};
 pub use meter::{LpfSpec, MeterConfig, MeterData, MeterKind, RandomData};
 pub use parser::{CounterLoad, Lookahead, SelectKey, StackData};

@@ -1,5 +1,8 @@
 //! Source locations of entities and statements. They are never part of a program's meaning.
 
+/// The most characters of [`Loc::text`].
+pub const MOST_TEXT: usize = 48;
+
 /// A place in a source file, which diagnostics point at.
 ///
 /// `Loc` compares equal to every other `Loc`, so that two programs that differ only in locations are equal.
@@ -11,6 +14,8 @@ pub struct Loc {
     pub line: u32,
     /// Column from 1; 0 if unknown.
     pub col: u32,
+    /// What the author wrote there, in one line of at most [`MOST_TEXT`] characters; empty if the front end does not keep it.
+    pub text: &'static str,
 }
 
 impl PartialEq for Loc {
@@ -25,7 +30,20 @@ impl Loc {
     #[must_use]
     pub fn caller() -> Loc {
         let at = std::panic::Location::caller();
-        Loc { file: at.file(), line: at.line(), col: at.column() }
+        Loc { file: at.file(), line: at.line(), col: at.column(), text: "" }
+    }
+
+    /// Returns the place as the outputs for authors have it, `leaf.p4:80`, without folders; `None` for a location without a text.
+    #[must_use]
+    pub fn short(&self) -> Option<String> {
+        let name = self.file.rsplit(['/', '\\']).next().unwrap_or_default();
+        (!self.text.is_empty() && !self.is_unknown()).then(|| format!("{name}:{}", self.line))
+    }
+
+    /// Returns true if both locations are the same place; `==` ignores places.
+    #[must_use]
+    pub fn is_at(&self, other: &Loc) -> bool {
+        (self.file, self.line, self.col) == (other.file, other.line, other.col)
     }
 
     /// Returns true if the location is unknown.

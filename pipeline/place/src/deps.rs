@@ -12,7 +12,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use sluice_ir::cfg::{Cfg, Deposits, Effects, Node, NodeKind, Outcome, Var, deposit_apart};
 use sluice_ir::entity::{Entity, EntityMap};
-use sluice_ir::{Field, Intrinsic, PrimitiveKind, Program};
+use sluice_ir::{Field, Intrinsic, PrimitiveKind, Program, words};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -205,13 +205,14 @@ impl DependencyGraph {
     }
 }
 
-/// Returns the name of a node in reports: the table's or action's, `cond-N` for a gateway.
+/// Returns the name of a node in reports: the table's or action's. A gateway and an action of inline statements have the
+/// author's text, or `cond-N` and `ingress_lN`.
 #[must_use]
 pub fn node_name(program: &Program, cfg: &Cfg, node: Node) -> String {
     match &cfg.nodes[node].kind {
-        NodeKind::Gateway(_) => format!("cond-{}", node.index()),
+        NodeKind::Gateway(_) => words::condition(cfg, node),
         NodeKind::Table(table) => program.tables[*table].name.clone(),
-        NodeKind::Action(action) => program.actions[*action].name.clone(),
+        NodeKind::Action(action) => words::action(program, *action),
     }
 }
 

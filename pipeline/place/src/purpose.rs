@@ -2,7 +2,7 @@
 
 use crate::bits::{ByteRef, PhvView};
 use sluice_asic::phv::Container;
-use sluice_ir::{Action, Counter, Expr, Hash, Meter, Profile, Program, Register};
+use sluice_ir::{Action, Counter, Expr, Hash, Meter, Profile, Program, Register, words};
 
 /// Purpose for which a node uses a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -244,7 +244,7 @@ impl Purpose {
                 format!("{} operand", array.text(program))
             }
             Purpose::Computed(computation) => computation.text(program),
-            Purpose::Instruction(action) => format!("action {}", program.actions[*action].name),
+            Purpose::Instruction(action) => words::subject(&program.actions[*action]).replace('`', ""),
             _ => self.kind().to_owned(),
         }
     }

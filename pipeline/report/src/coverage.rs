@@ -19,6 +19,14 @@ fn uncovered(row: &Row<'_>) -> bool {
     row.1 == 0 && row.0.unreachable.is_none()
 }
 
+/// Returns the name of a point with its place in the author's text, if that is known.
+fn named(point: &PointData) -> String {
+    match point.place.as_str() {
+        "" => point.name.clone(),
+        place => format!("{} [{place}]", point.name),
+    }
+}
+
 /// Returns the coverage as a table, then every point that was not reached.
 #[must_use]
 pub fn text(program: &str, points: &Points, coverage: &Coverage) -> String {
@@ -35,13 +43,13 @@ pub fn text(program: &str, points: &Points, coverage: &Coverage) -> String {
     out += &line("all", coverage.overall(points), 0);
     for (class, key, _) in Class::TABLE {
         for (point, _) in rows(points, coverage, class).iter().filter(|row| uncovered(row)) {
-            out += &format!("  uncovered: {key}: {}\n", point.name);
+            out += &format!("  uncovered: {key}: {}\n", named(point));
         }
     }
     for (class, key, _) in Class::TABLE {
         for (point, n) in rows(points, coverage, class) {
             if let (Some(why), 0) = (point.unreachable, n) {
-                out += &format!("  unreachable: {key}: {}: {why}\n", point.name);
+                out += &format!("  unreachable: {key}: {}: {why}\n", named(point));
             }
         }
     }
@@ -55,7 +63,7 @@ pub fn json(program: &str, points: &Points, coverage: &Coverage) -> Value {
     for (class, key, _) in Class::TABLE {
         for (point, packets) in rows(points, coverage, class) {
             list.push(json!({
-                "class": key, "point": point.name, "packets": packets, "unreachable": point.unreachable,
+                "class": key, "point": named(point), "packets": packets, "unreachable": point.unreachable,
             }));
         }
     }
@@ -109,7 +117,7 @@ pub fn html(program: &str, points: &Points, coverage: &Coverage) -> String {
                         _ => None,
                     };
                     tr class=[class] {
-                        td.l { (row.0.name) }
+                        td.l { (named(row.0)) }
                         td {
                             @match (row.1, row.0.unreachable) {
                                 (0, Some(why)) => (why),

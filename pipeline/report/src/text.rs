@@ -222,7 +222,7 @@ fn tables(report: &Report) -> String {
     for t in &report.tables {
         let dash = |n: u64| if n == 0 { "-".to_owned() } else { n.to_string() };
         grid.row([
-            format!("  {}", t.name),
+            format!("  {}", without_place(t)),
             if t.ghost { "ghost" } else { t.gress.name() }.to_owned(),
             t.kind.to_owned(),
             stages_of(&t.parts),
@@ -304,6 +304,12 @@ fn memories(report: &Report) -> String {
 fn min_stage(table: &TableReport) -> String {
     let later = table.parts.first().is_some_and(|p| p.stage > table.min_stage);
     format!("{}{}", table.min_stage, if later { "*" } else { "" })
+}
+
+/// Returns the name of a table for a row that has its place.
+pub(crate) fn without_place(table: &TableReport) -> &str {
+    let rest = table.at.short().and_then(|place| table.name.strip_prefix(&place));
+    rest.map_or(&table.name, str::trim_start)
 }
 
 fn reasons(report: &Report) -> String {

@@ -15,8 +15,8 @@ use reach::Reach;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_ir::cfg::{Cfg, Node, NodeKind, table_actions};
-use sluice_ir::salu;
-use sluice_ir::{Action, Next, ParserState, Program, RegisterAction, SelectKey, Table};
+use sluice_ir::{Action, Loc, Next, ParserState, Program, RegisterAction, SelectKey, Table};
+use sluice_ir::{salu, words};
 use std::collections::BTreeMap;
 
 /// Class of a point.
@@ -99,6 +99,9 @@ pub struct PointData {
     pub point: Point,
     /// Name in reports.
     pub name: String,
+    /// Place in the author's text, `leaf.p4:81`, with the statement if the name does not say it; empty if the front end keeps no
+    /// text, or the name has it.
+    pub place: String,
     /// Proof that no packet can reach the point; `None` if there is none.
     pub unreachable: Option<&'static str>,
 }
@@ -164,13 +167,21 @@ impl Points {
     }
 
     /// Adds a point. A point with several sites is reachable if one of them is.
-    fn add(&mut self, point: Point, name: impl FnOnce() -> String, unreachable: Option<&'static str>) {
+    fn add(
+        &mut self,
+        point: Point,
+        name: impl FnOnce() -> String,
+        at: Loc,
+        unreachable: Option<&'static str>,
+    ) {
         match self.index.get(&point) {
             Some(&at) if unreachable.is_none() => self.list[at as usize].unreachable = None,
             Some(_) => {}
             None => {
                 self.index.insert(point, self.list.len() as u32);
-                self.list.push(PointData { point, name: name(), unreachable });
+                let name = name();
+                let place = at.short().filter(|place| !name.contains(place)).unwrap_or_default();
+                self.list.push(PointData { point, name, place, unreachable });
             }
         }
     }
@@ -180,17 +191,18 @@ impl Points {
         for (state, data) in program.states.iter() {
             let reach = &reach[data.gress.index()];
             let of = || format!("{} {}", data.gress, data.name);
-            self.add(Point::State(state), of, reach.state(state));
+            self.add(Point::State(state), of, data.loc, reach.state(state));
             for arm in 0..data.arms.len() {
                 let name = || format!("{} -> {}", of(), arm_text(program, state, Some(arm)));
                 self.add(
                     Point::Transition(state, Some(arm as u16)),
                     name,
+                    data.loc,
                     reach.transition(program, state, Some(arm)),
                 );
             }
             let name = || format!("{} -> {}", of(), arm_text(program, state, None));
-            self.add(Point::Transition(state, None), name, reach.transition(program, state, None));
+            self.add(Point::Transition(state, None), name, data.loc, reach.transition(program, state, None));
         }
     }
 
@@ -202,13 +214,18 @@ impl Points {
                 NodeKind::Gateway(cond) => {
                     for holds in [true, false] {
                         let name = || format!("{gress} if ({}) is {holds}", cond_text(program, cond));
-                        self.add(Point::Branch(gress, node, holds), name, reach.branch(node, holds));
+                        self.add(
+                            Point::Branch(gress, node, holds),
+                            name,
+                            data.loc,
+                            reach.branch(node, holds),
+                        );
                     }
                 }
                 NodeKind::Table(table) => self.table(program, *table, never),
                 NodeKind::Action(action) => {
-                    let name = || format!("{gress} {}", program.actions[*action].name);
-                    self.add(Point::Ran(None, *action), name, never);
+                    let name = || format!("{gress} {}", words::action(program, *action));
+                    self.add(Point::Ran(None, *action), name, data.loc, never);
                 }
             }
         }
@@ -218,34 +235,38 @@ impl Points {
         let data = &program.tables[table];
         // A table without a key only misses: there is nothing to hit.
         if !data.keys.is_empty() {
-            self.add(Point::Hit(table), || data.name.clone(), never);
+            self.add(Point::Hit(table), || data.name.clone(), data.loc, never);
             let caught = reach::entries_catch_all(program, table).then_some("its entries match every packet");
-            self.add(Point::Miss(table), || data.name.clone(), never.or(caught));
+            self.add(Point::Miss(table), || data.name.clone(), data.loc, never.or(caught));
         }
         for action in table_actions(program, table) {
             let unused = data.keys.is_empty() && action != data.default.action;
             let why = never.or(unused.then_some("a table without a key runs its default action"));
             let name = || format!("{}: {}", data.name, program.actions[action].name);
-            self.add(Point::Ran(Some(table), action), name, why);
+            self.add(Point::Ran(Some(table), action), name, program.actions[action].loc, why);
         }
     }
 
     fn registers(&mut self, program: &Program, chip: &ChipSpec) {
         for register in program.registers.keys() {
             let Ok(mapped) = salu::map(program, register, chip) else { continue };
-            for (action, salu) in &mapped.actions {
-                let name = &program.register_actions[*action].name;
+            for ((action, salu), decides) in mapped.actions.iter().zip(&mapped.decides) {
+                let (name, own) =
+                    (&program.register_actions[*action].name, program.register_actions[*action].loc);
                 let units = salu.comparators.iter().zip(0u8..).filter(|(c, _)| c.is_some());
                 let mut any = false;
                 for (_, unit) in units {
                     any = true;
                     for holds in [true, false] {
-                        let name = || format!("{name}: comparison {unit} is {holds}");
-                        self.add(Point::Salu(*action, Some((unit, holds))), name, None);
+                        let at = decides.get(usize::from(unit)).copied().unwrap_or(own);
+                        let text =
+                            if at.text.is_empty() { String::new() } else { format!(" of `{}`", at.text) };
+                        let name = || format!("{name}: comparison {unit}{text} is {holds}");
+                        self.add(Point::Salu(*action, Some((unit, holds))), name, at, None);
                     }
                 }
                 if !any {
-                    self.add(Point::Salu(*action, None), || name.clone(), None);
+                    self.add(Point::Salu(*action, None), || name.clone(), own, None);
                 }
             }
         }

@@ -6,7 +6,9 @@ use sluice_asic::gress::Gress;
 use sluice_asic::meter::Colour;
 use sluice_asic::salu::State as Element;
 use sluice_control::show_value;
-use sluice_ir::{ActionCall, Cond, Expr, Field, Intrinsic, Key, Loc, MeterKind, Next, Program, SelectKey};
+use sluice_ir::{
+    ActionCall, Cond, Expr, Field, Intrinsic, Key, Loc, MeterKind, Next, Program, SelectKey, words,
+};
 use std::fmt::Write;
 
 /// Tracer that writes one line per step, with names and, if known, the program's source line.
@@ -99,7 +101,7 @@ fn step(program: &Program, event: &Event<'_>) -> (String, Loc) {
         Event::ReadInvalid { field, loc } => {
             (format!("{} is read, but its header is not valid", program.fields[field].name), loc)
         }
-        Event::Called { action, loc } => (format!("action '{}'", program.actions[action].name), loc),
+        Event::Called { action, loc } => (words::subject(&program.actions[action]).replace('`', "'"), loc),
         Event::Wrote { field, old, new, loc } => {
             let (name, width) = (&program.fields[field].name, program.fields[field].width);
             (format!("{name}: {} -> {}", show_value(old, width, name), show_value(new, width, name)), loc)

@@ -19,7 +19,7 @@ pub use params::{ParamRow, values};
 pub use summary::summary;
 
 use crate::verify::Diag;
-use crate::{Expr, Operand, Program, Register, RegisterAction};
+use crate::{Expr, Loc, Operand, Program, Register, RegisterAction};
 use paths::Paths;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::salu::{SaluError, SaluProgram, validate_register};
@@ -31,6 +31,8 @@ pub struct Mapped {
     pub operands: Vec<Operand>,
     /// The actions in order of declaration.
     pub actions: Vec<(RegisterAction, SaluProgram)>,
+    /// For each action, the statements that its comparators decide, in order of the comparators.
+    pub decides: Vec<Vec<Loc>>,
     /// Rows of the register file that hold run-time parameters.
     pub rows: Vec<ParamRow>,
 }
@@ -51,6 +53,7 @@ impl Mapped {
 pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Mapped, Vec<Diag>> {
     let data = &program.registers[register];
     let (mut diags, mut actions, mut operands) = (Vec::new(), Vec::new(), Vec::new());
+    let mut decides = Vec::new();
     for (action, code) in program.actions_of(register) {
         for e in code.operands() {
             if !operands.contains(&e) {
@@ -58,15 +61,18 @@ pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Map
             }
         }
         let who = format!("register action `{}`", code.name);
-        let mapped = Paths::of(code, data.format, &operands, &chip.salu)
-            .and_then(|paths| shape::program(&paths, data.format, &chip.salu));
+        let mapped = Paths::of(code, data.format, &operands, &chip.salu).and_then(|paths| {
+            let places = paths.comparators.iter().map(|unit| unit.loc).collect();
+            Ok((shape::program(&paths, data.format, &chip.salu)?, places))
+        });
         match mapped {
-            Ok(salu) => {
+            Ok((salu, places)) => {
                 // Rows are assigned after all actions are known.
                 for error in salu.validate(&chip.salu, usize::MAX).err().unwrap_or_default() {
                     diags.push(Diag::error(code.loc, format!("{who}: {error}")));
                 }
                 actions.push((action, salu));
+                decides.push(places);
             }
             Err(fault) => diags.push(fault.diag(&who, code.loc)),
         }
@@ -93,7 +99,7 @@ pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Map
     for error in together.into_iter().filter(|e| !own.contains(e)) {
         diags.push(Diag::error(data.loc, format!("register `{}`: {error}", data.name)));
     }
-    if diags.is_empty() { Ok(Mapped { operands, actions, rows }) } else { Err(diags) }
+    if diags.is_empty() { Ok(Mapped { operands, actions, decides, rows }) } else { Err(diags) }
 }
 
 /// Returns the name of a packet value in messages and reports.

@@ -14,7 +14,7 @@ use sluice_asic::gress::Gress;
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     for data in p.actions.values() {
         for primitive in &data.body {
-            let who = format!("action `{}`", data.name);
+            let who = crate::words::subject(data);
             let site = Site { who: &who, gress: Some(data.gress), loc: primitive.loc };
             Check { p, data, site, d }.primitive(&primitive.kind);
         }
@@ -423,7 +423,7 @@ fn read(p: &Program, primitive: &Primitive) -> Vec<(Field, Touched)> {
 
 /// Checks that all primitives of an action can run at once.
 fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
-    let who = format!("action `{}`", data.name);
+    let who = crate::words::subject(data);
     let help = "the primitives of an action run at once: split it into two actions";
     let mut before: Vec<(Touched, Loc)> = Vec::new();
     for primitive in &data.body {
@@ -469,8 +469,8 @@ fn direct(p: &Program, d: &mut Vec<Diag>) {
             if let Some((reason, loc)) = elsewhere {
                 let (name, table, word) = (array.bare_name(p), &p.tables[own].name, array.word());
                 let text = format!(
-                    "action `{}` {} `{name}`, the direct {word} of table `{table}`, but {reason}",
-                    data.name,
+                    "{} {} `{name}`, the direct {word} of table `{table}`, but {reason}",
+                    crate::words::subject(data),
                     array.verb()
                 );
                 let diag = Diag::error(primitive.loc, text).also(loc, "run here");

@@ -50,9 +50,8 @@ fn operations(p: &Program, chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>
             continue;
         };
         if op.class() == AluClass::Compare && !chip.alu.compare {
-            let (name, dst) = (&data.name, &p.fields[*dst].name);
-            let text =
-                format!("action `{name}` sets `{dst}` by `{op}`, but {} has no comparing ALU", chip.name);
+            let (who, dst) = (crate::words::subject(data), &p.fields[*dst].name);
+            let text = format!("{who} sets `{dst}` by `{op}`, but {} has no comparing ALU", chip.name);
             d.push(
                 Diag::error(primitive.loc, text)
                     .help("decide it by an `if` and set the field in its branches")
@@ -72,18 +71,17 @@ fn queue(p: &Program, chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>) {
         if field.home != Home::Intrinsic(Intrinsic::Qid) || field.width <= bits {
             continue;
         }
-        let (name, chip) = (&data.name, &chip.name);
+        let (who, chip) = (crate::words::subject(data), &chip.name);
         let help = format!("use queues 0 to {}", (1u32 << bits) - 1);
         match value {
             Expr::Const(v, _) if !fits(*v, bits) => {
-                let text = format!("action `{name}` sends to queue {v}, but `qid` has {bits} bits on {chip}");
+                let text = format!("{who} sends to queue {v}, but `qid` has {bits} bits on {chip}");
                 d.push(Diag::error(primitive.loc, text).help(help));
             }
             Expr::Const(..) => {}
             _ if has_param(value) => {
-                let text = format!(
-                    "action `{name}` takes the queue from an entry, but `qid` has {bits} bits on {chip}"
-                );
+                let text =
+                    format!("{who} takes the queue from an entry, but `qid` has {bits} bits on {chip}");
                 d.push(Diag::warning(primitive.loc, text).help(help));
             }
             _ => {}

@@ -204,7 +204,7 @@ impl Walk<'_> {
     pub(super) fn action(&mut self, a: Action, mut at: Possible) -> Possible {
         let p = self.p;
         let data = &p.actions[a];
-        let who = format!("action `{}`", data.name);
+        let who = crate::words::subject(data);
         // All primitives read the PHV as it was before the action.
         let before = at.clone();
         for primitive in &data.body {

@@ -278,7 +278,7 @@ impl Walk<'_, '_> {
 
     fn actions(&mut self) {
         for data in self.p.actions.values() {
-            let who = format!("action `{}`", data.name);
+            let who = crate::words::subject(data);
             for primitive in &data.body {
                 let site = Site { who: &who, gress: Some(data.gress), loc: primitive.loc };
                 match &primitive.kind {

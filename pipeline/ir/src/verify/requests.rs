@@ -141,9 +141,8 @@ pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
             if which != Intrinsic::MirrorType || narrow == 0 || fits(*value, narrow) {
                 continue;
             }
-            let (action, field, chip) = (&data.name, &p.fields[*dst].name, &chip.name);
-            let text =
-                format!("action `{action}` sets `{field}` to {value}, but it has {narrow} bits on {chip}");
+            let (who, field, chip) = (crate::words::subject(data), &p.fields[*dst].name, &chip.name);
+            let text = format!("{who} sets `{field}` to {value}, but it has {narrow} bits on {chip}");
             d.push(Diag::error(primitive.loc, text).help(format!("use 1 to {}", (1u32 << narrow) - 1)));
         }
     }

@@ -94,8 +94,8 @@ impl<'a> Lower<'a> {
     fn flush(&mut self, seq: &mut Seq) {
         let Some(loc) = seq.group.loc() else { return };
         let body = seq.group.take();
-        let gress = self.gress;
-        let name = self.names.take(Space::Action, &format!("{gress}_l{}", loc.line));
+        let (gress, wanted) = (self.gress, self.unnamed_action(loc.line));
+        let name = self.names.take(Space::Action, &wanted);
         let action = ActionData { name, gress, params: Vec::new(), body, doc: String::new(), loc };
         let action = self.program.actions.push(action);
         seq.stmts.push(ir::Stmt { kind: ir::StmtKind::Call(action), loc });

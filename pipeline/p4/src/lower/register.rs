@@ -160,7 +160,8 @@ impl Lower<'_> {
         };
         let (from, to, loc) = (self.field(found), self.field(to), self.loc(at));
         let kind = PrimitiveKind::SetSlice(to, hi as u16, lo as u16, ir::Expr::Field(from));
-        let name = self.names.take(Space::Action, &format!("{}_l{}", self.gress, loc.line));
+        let wanted = self.unnamed_action(loc.line);
+        let name = self.names.take(Space::Action, &wanted);
         let (gress, params, doc) = (self.gress, Vec::new(), String::new());
         let body = vec![Primitive { kind, loc }];
         let action = self.program.actions.push(ir::ActionData { name, gress, params, body, doc, loc });

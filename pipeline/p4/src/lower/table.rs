@@ -213,7 +213,10 @@ impl<'a> Lower<'a> {
         if let Some(known) = self.no_action[self.gress.index()] {
             return known;
         }
-        let name = self.names.take(Space::Action, "NoAction");
+        // The author's name is an end of the second one's, and tables know actions by ends of their names.
+        let other = self.no_action.iter().flatten().next().is_some();
+        let wanted = if other { format!("{}.NoAction", self.gress) } else { "NoAction".to_owned() };
+        let name = self.names.take(Space::Action, &wanted);
         let (gress, loc) = (self.gress, ir::Loc::default());
         let data = ActionData { name, gress, params: Vec::new(), body: Vec::new(), doc: String::new(), loc };
         let made = self.program.actions.push(data);

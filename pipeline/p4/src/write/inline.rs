@@ -98,11 +98,7 @@ pub(super) fn label(p: &Program, action: Action) -> Option<&LabelData> {
 
 /// Returns true for the name that an action of inline statements has: gress, line, and a number if the line has several.
 fn is_unnamed(name: &str, gress: Gress) -> bool {
-    let line = name.strip_prefix(gress.name()).and_then(|rest| rest.strip_prefix("_l"));
-    line.is_some_and(|line| {
-        !line.is_empty()
-            && line.split('_').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
-    })
+    sluice_ir::words::unnamed(name) == Some(gress.name())
 }
 
 /// Returns true if the statements of an action are one group again when they stand in a control.

@@ -13,7 +13,7 @@ use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_ir::cfg::{Cfg, NodeKind};
 use sluice_ir::verify::Diag;
-use sluice_ir::{Loc, Program};
+use sluice_ir::{Loc, Program, words};
 
 /// Reports all nodes without a place, and the resource that ran out first.
 ///
@@ -74,7 +74,7 @@ fn chain(program: &Program, schedule: &Schedule<'_>, graph: &DependencyGraph, gr
     let name = |o: Owner| of(o).map_or("", |d| d.name.as_str());
     let mut links: Vec<String> = edges.first().map(|e| format!("`{}`", name(e.from))).into_iter().collect();
     links.extend(edges.iter().map(|e| match e.var {
-        Some(var) => format!("`{}` (through `{}`)", name(e.to), var.name(program)),
+        Some(var) => format!("`{}` (through `{}`)", name(e.to), words::var(program, var)),
         None => format!("`{}`", name(e.to)),
     }));
     let beyond = edges.iter().map(|e| e.to).find(|&o| graph.min_stage(o) >= stages);
@@ -84,7 +84,7 @@ fn chain(program: &Program, schedule: &Schedule<'_>, graph: &DependencyGraph, gr
         graph.critical_length(gress)
     );
     let help = format!(
-        "shorten the chain: let two of its nodes run in one action, or compute a value from an earlier one; the chain is {}",
+        "shorten the chain: let two of its parts run in one action, or compute a value from an earlier one; the chain is {}",
         links.join(", ")
     );
     Diag::error(at, text).help(help).limit("mau.stages", stages, graph.critical_length(gress))

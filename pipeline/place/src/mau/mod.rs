@@ -145,7 +145,7 @@ pub(crate) fn place(
         };
         let mut schedule = Schedule::new(&demands, cfgs, graph, &relations, clusters.clone(), fit, variant);
         schedule.delay(earliest);
-        let pending = schedule.run(&|v: Var| v.name(program));
+        let pending = schedule.run(&|v: Var| sluice_ir::words::var(program, v));
         if !pending.is_empty() {
             return Err(failure::failure(program, &mut schedule, graph, &pending));
         }

@@ -391,8 +391,10 @@ fn padded(program: &Program, w: &Write, op: &str) -> Option<Diag> {
         return None;
     }
     let text = format!(
-        "`{}` has {} bits, but `{op}` in action `{}` works on 8, 16 or 32 bits",
-        data.name, data.width, program.actions[w.action].name
+        "`{}` has {} bits, but `{op}` in {} works on 8, 16 or 32 bits",
+        data.name,
+        data.width,
+        sluice_ir::words::subject(&program.actions[w.action])
     );
     Some(Diag::error(w.loc, text).also(data.loc, "the field").help("declare the field 8, 16 or 32 bits wide"))
 }

@@ -71,6 +71,13 @@ fn report(
         if available.is_empty() { "none".to_owned() } else { available.join(", ") },
         biggest.join(", ")
     );
+    let linked = linked(program, layout, wants, short);
+    let text = match linked.as_slice() {
+        [] | [_] => text,
+        names => {
+            format!("{text}; {} must be in one MAU group, because actions copy or combine them", list(names))
+        }
+    };
     let clustered = short.iter().any(|&p| wants.iter().filter(|w| w.cluster == wants[p].cluster).count() > 1);
     let help = if clustered {
         "copy fewer fields to each other: the containers of all fields that are linked by copies must be in one MAU \
@@ -80,6 +87,29 @@ fn report(
     };
     let at = consumers.first().map_or(Loc::default(), |(_, (_, loc))| *loc);
     Diag::error(at, text).help(help)
+}
+
+/// Returns the fields and headers of the largest cluster that a piece without a place is in; at most one if no piece shares its
+/// cluster.
+fn linked(program: &Program, layout: &Layout, wants: &[Want], short: &[usize]) -> Vec<String> {
+    let members = |p: usize| (0..wants.len()).filter(move |&w| wants[w].cluster == wants[p].cluster);
+    let largest = short.iter().copied().max_by_key(|&p| (members(p).count(), std::cmp::Reverse(p)));
+    let mut names = Vec::new();
+    for name in largest.into_iter().flat_map(members).map(|w| consumer(program, layout.pieces[w].home).0) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Returns names as a list of at most twelve.
+fn list(names: &[String]) -> String {
+    let shown = names[..names.len().min(12)].join(", ");
+    match names.len().saturating_sub(12) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 /// Returns the consumer of a piece for a report, and its source location.

@@ -16,7 +16,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::latency::{PacketLatency, PassLatency, StageDependency};
 use sluice_asic::units::{Cycles, Duration};
 use sluice_ir::cfg::{Node, NodeKind};
-use sluice_ir::{Algorithmic, IdleMode, Loc, ParamValue, Program, TogetherData};
+use sluice_ir::{Algorithmic, IdleMode, Loc, ParamValue, Program, TogetherData, words};
 use std::collections::BTreeSet;
 
 /// Units in use of every column, by [`Column::index`].
@@ -344,7 +344,7 @@ fn gress(program: &Program, placement: &Placement, graph: &DependencyGraph, gres
     let chain = graph.critical_path(gress);
     let mut critical_path: Vec<String> = chain.first().map(|e| name(e.from)).into_iter().collect();
     critical_path.extend(chain.iter().map(|e| {
-        let var = e.var.map_or_else(String::new, |v| format!(" through {}", v.name(program)));
+        let var = e.var.map_or_else(String::new, |v| format!(" through {}", words::var(program, v)));
         format!("{} ({}{var})", name(e.to), e.kind.name())
     }));
     let paths = parser::paths(program, gress, &placed.parser);

@@ -7,7 +7,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageLatency;
 use sluice_ir::cfg::Var;
 use sluice_ir::entity::Entity;
-use sluice_ir::{Next, ParserOpKind, ParserState, Program, StateData};
+use sluice_ir::{Next, ParserOpKind, ParserState, Program, StateData, words};
 
 /// Unit in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl Detail {
             to: position(e.to),
             kind: e.kind.name(),
             distance: e.kind.distance(),
-            through: e.var.map(|v| v.name(program)),
+            through: e.var.map(|v| words::var(program, v)),
             critical: critical.contains(&(e.from, e.to)),
         });
         Detail {

@@ -1,6 +1,7 @@
 //! Lists: limits, tables, containers, assumptions.
 
 use super::graph::fill;
+use crate::text::without_place;
 use maud::{Markup, html};
 use sluice_asic::gress::Gress;
 use sluice_charts::{Colour, range, share_bar};
@@ -113,7 +114,7 @@ pub(super) fn list(report: &Report) -> Markup {
             tbody {
                 @for t in &report.tables {
                     tr {
-                        td.l { (t.name) } td.l { (t.gress) } td.l { (t.kind) } td { (stages(&t.parts)) } td { (t.min_stage) }
+                        td.l { (without_place(t)) } td.l { (t.gress) } td.l { (t.kind) } td { (stages(&t.parts)) } td { (t.min_stage) }
                         td { (dash(t.required.into())) } td { (dash(t.allocated)) } td { (dash(t.srams.into())) }
                         td { (dash(t.map_rams.into())) } td { (dash(t.tcams.into())) } td { (dash(t.key_bits.into())) }
                         td { (dash(t.action_bits.into())) } td.l { (t.why) }

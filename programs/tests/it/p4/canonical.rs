@@ -102,7 +102,7 @@ fn name(p: &mut Program) {
         }
     }
     for data in p.actions.values_mut() {
-        if data.name.starts_with("NoAction") && data.body.is_empty() {
+        if (data.name.starts_with("NoAction") || data.name.ends_with(".NoAction")) && data.body.is_empty() {
             data.name = format!("NoAction.{}", data.gress);
         }
     }

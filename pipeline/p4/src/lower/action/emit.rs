@@ -161,8 +161,8 @@ impl Lower<'_> {
         }
         Err(self.refuse(
             at,
-            format!("this value takes several operations: {}", value.name(&self.program)),
-            "one instruction does one operation: write a part of the value to a metadata field in an earlier action",
+            "this value takes several operations, and an instruction does one",
+            "write a part of the value to a metadata field in an earlier action",
         ))
     }
 

@@ -11,7 +11,7 @@ use super::super::places::{Place, Storage};
 use super::super::{Lower, Note, Refused, Res, externs};
 use super::{Body, Target};
 use crate::check::Callee;
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostics, Severity};
 use crate::elaborate::{Binding, ObjectId};
 use crate::syntax::ast::{Block, DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -89,7 +89,7 @@ impl<'a> Lower<'a> {
         if let Ok((body, exit)) = self.action_body(&mut frame.clone(), decl) {
             return Ok(Steps { body, exit, rest: std::mem::take(&mut self.after) });
         }
-        let first = self.diagnostics.clone();
+        let (first, before) = (self.diagnostics.clone(), mark.diagnostics.list().len());
         for at in (0..action.body.statements.len()).rev() {
             self.go_back(&mark);
             self.results.clear();
@@ -99,12 +99,16 @@ impl<'a> Lower<'a> {
             match self.later_steps(&mut inner, later) {
                 Ok(rest) => {
                     let rest = translated.into_iter().chain(rest).collect();
-                    let what = "an action of several steps";
-                    self.note(
-                        later[0].span,
-                        what,
-                        "tables after the one that runs the action do the rest of it",
-                    );
+                    let what = format!("action `{}` needs several stages", self.owner);
+                    let effect = "from here on, tables after the one that runs the action do it";
+                    let effect = match first.list()[before.min(first.list().len())..]
+                        .iter()
+                        .find(|of| of.severity == Severity::Error)
+                    {
+                        Some(why) => format!("{effect}: {}", why.message),
+                        None => effect.to_owned(),
+                    };
+                    self.note(later[0].span, what, effect);
                     return Ok(Steps { body, exit: None, rest });
                 }
                 // What stands in the way of the later steps is the reason.

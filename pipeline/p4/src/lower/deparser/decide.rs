@@ -138,7 +138,7 @@ impl Lower<'_> {
         let name = self.names.take(Space::Field(gress), "deparser.$flag");
         let (home, doc) = (Home::Metadata, String::new());
         let flag = self.program.fields.push(FieldData { name, gress, width: 1, home, doc, loc });
-        let name = self.names.take(Space::Action, &format!("$set_{gress}_deparser_flag"));
+        let name = self.names.take(Space::Action, &format!("{gress}_l{}", loc.line));
         let body = vec![Primitive { kind: PrimitiveKind::Set(flag, Expr::Const(1, 1)), loc }];
         let (params, doc) = (Vec::new(), String::new());
         let action = self.program.actions.push(ActionData { name, gress, params, body, doc, loc });

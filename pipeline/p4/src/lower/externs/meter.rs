@@ -81,7 +81,8 @@ impl Lower<'_> {
         let mut block = Vec::new();
         for (from, value) in results.iter().rev() {
             let value = Expr::Const(value & width_mask(width.into()), self.program.fields[field].width);
-            let name = self.names.take(Space::Action, &format!("{}_l{}", self.gress, loc.line));
+            let wanted = self.unnamed_action(loc.line);
+            let name = self.names.take(Space::Action, &wanted);
             let body = vec![Primitive { kind: PrimitiveKind::Set(field, value), loc }];
             let (gress, params, doc) = (self.gress, Vec::new(), String::new());
             let action = self.program.actions.push(ActionData { name, gress, params, body, doc, loc });

@@ -200,10 +200,10 @@ fn an_action_of_several_steps_is_split_at_the_first_that_needs_another_table() {
             @lo = add(@lo, m.wide);
             @out0 = @lo;
         }
-        action ingress_l25 : ingress () {
+        action Ingress.decide_l25 : ingress () {
             m.a = decide.other;
         }
-        action ingress_l25_2 : ingress () {
+        action Ingress.decide_l25_2 : ingress () {
         }
         action Ingress.decide : ingress (bit<8> limit, bit<8> other) {
             count(Ingress.hits);
@@ -212,17 +212,17 @@ fn an_action_of_several_steps_is_split_at_the_first_that_needs_another_table() {
             decide.other = other;
             ran = 1w1;
         }
-        action ingress_l28 : ingress () {
+        action Ingress.several_l28 : ingress () {
             step_l28 = add(m.wide, several.x);
         }
-        action ingress_l28_2 : ingress () {
+        action Ingress.several_l28_2 : ingress () {
             m.wide = xor(step_l28, ipv4.dst);
         }
         action Ingress.several : ingress (bit<32> x) {
             several.x = x;
             ran_2 = 1w1;
         }
-        action ingress_l29 : ingress () {
+        action Ingress.part_l29 : ingress () {
             m.wide[7:0] = result[15:8];
             m.word = add(m.word, 16w1);
         }
@@ -245,30 +245,30 @@ fn an_action_of_several_steps_is_split_at_the_first_that_needs_another_table() {
             apply Ingress.t {
                 hit {
                     if (ran_3 == 1w1) {
-                        call ingress_l29;
+                        call Ingress.part_l29;
                     }
                     if (ran_2 == 1w1) {
-                        call ingress_l28;
-                        call ingress_l28_2;
+                        call Ingress.several_l28;
+                        call Ingress.several_l28_2;
                     }
                     if (ran == 1w1) {
                         if (ipv4.ttl == decide.limit) {
-                            call ingress_l25;
+                            call Ingress.decide_l25;
                         }
                     }
                     call ingress_l38;
                 }
                 miss {
                     if (ran_3 == 1w1) {
-                        call ingress_l29;
+                        call Ingress.part_l29;
                     }
                     if (ran_2 == 1w1) {
-                        call ingress_l28;
-                        call ingress_l28_2;
+                        call Ingress.several_l28;
+                        call Ingress.several_l28_2;
                     }
                     if (ran == 1w1) {
                         if (ipv4.ttl == decide.limit) {
-                            call ingress_l25;
+                            call Ingress.decide_l25;
                         }
                     }
                 }
@@ -427,13 +427,13 @@ fn results_of_a_meter_are_translated_and_wide_parameters_have_parts() {
     action wide(bit<144> mask) { m.wide = mask[140:109]; }
     table t { key = { m.flag : exact; } actions = { colour; wide; } default_action = wide(144w1 << 128); }";
     let expected = expect![[r#"
-        action ingress_l19 : ingress () {
+        action Ingress.colour_l19 : ingress () {
             m.a = 8w0xf6;
         }
-        action ingress_l19_2 : ingress () {
+        action Ingress.colour_l19_2 : ingress () {
             m.a = 8w0x57;
         }
-        action ingress_l19_3 : ingress () {
+        action Ingress.colour_l19_3 : ingress () {
             m.a = 8w0x3f;
         }
         action Ingress.colour : ingress (bit<8> index) {
@@ -453,11 +453,11 @@ fn results_of_a_meter_are_translated_and_wide_parameters_have_parts() {
             apply Ingress.t {
                 run Ingress.colour {
                     if (result == 2w0) {
-                        call ingress_l19_3;
+                        call Ingress.colour_l19_3;
                     } else if (result == 2w1) {
-                        call ingress_l19_2;
+                        call Ingress.colour_l19_2;
                     } else {
-                        call ingress_l19;
+                        call Ingress.colour_l19;
                     }
                 }
             }

@@ -414,7 +414,7 @@ fn second_steps_leave_their_branches() {
             if (valid(ipv4)) {
                 apply Ingress.t;
             }
-            call ingress_l20;
+            call Ingress.access_l20;
             if (m.b == 8w3) {
                 call ingress_l23;
             }
@@ -430,7 +430,7 @@ fn second_steps_leave_their_branches() {
                 apply Ingress.t;
             }
             if (m.a == 8w3) {
-                call ingress_l20;
+                call Ingress.access_l20;
                 call ingress_l23;
             }
         }
@@ -443,7 +443,7 @@ fn second_steps_leave_their_branches() {
             if (valid(ipv4)) {
                 apply Ingress.t {
                     run Ingress.access {
-                        call ingress_l20;
+                        call Ingress.access_l20;
                     }
                 }
             } else {

@@ -101,7 +101,7 @@ fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
     fields.push((r.field, r.lo, r.lo + own));
     fields.sort_unstable();
     fields.dedup();
-    let name = &view.program.actions[action].name;
+    let who = sluice_ir::words::subject(&view.program.actions[action]);
     let mut found = Vec::new();
     for (f, lo, end) in fields {
         let var = Var::Field(f);
@@ -124,10 +124,8 @@ fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
         } else {
             continue;
         };
-        let text = format!(
-            "{} is an operand of a whole-container operation in action `{name}`, but {problem}",
-            view.var(var)
-        );
+        let text =
+            format!("{} is an operand of a whole-container operation in {who}, but {problem}", view.var(var));
         let help = "use a field of 8, 16 or 32 bits on a byte boundary, or compute in a metadata field";
         found.push(view.error(var, text).also(r.loc, "the operation").help(help));
     }
@@ -197,8 +195,8 @@ fn groups(view: &View, action: Action, container: Container, i: &Instruction) ->
         i.phv.keys().map(|k| k.0).filter(|c| group(*c) != group(container)).collect();
     let diag = |c: Container| {
         let text = format!(
-            "PHV: action `{}` writes {} from {}, which is not in its MAU group",
-            view.program.actions[action].name,
+            "PHV: {} writes {} from {}, which is not in its MAU group",
+            sluice_ir::words::subject(&view.program.actions[action]),
             view.name(container),
             view.name(c)
         );
@@ -213,8 +211,8 @@ fn possible(view: &View, action: Action, container: Container, i: &Instruction) 
     let mut names: Vec<String> = i.fields.iter().map(|f| view.var(Var::Field(*f))).collect();
     names.dedup();
     let text = format!(
-        "PHV: action `{}` writes {} in {}, but {problem}",
-        view.program.actions[action].name,
+        "PHV: {} writes {} in {}, but {problem}",
+        sluice_ir::words::subject(&view.program.actions[action]),
         names.join(" and "),
         view.name(container)
     );
