@@ -8,12 +8,28 @@ use std::collections::BTreeMap;
 const PUBLISHED: &str = include_str!("../published.toml");
 
 /// Name and text of each experiment, by paper.
-const EXPERIMENTS: &[(&str, &str)] =
-    &[("conweave/lossless", include_str!("../experiments/conweave/lossless.toml"))];
+const EXPERIMENTS: &[(&str, &str)] = &[
+    ("conweave/lossless", include_str!("../experiments/conweave/lossless.toml")),
+    ("hpcc/incast", include_str!("../experiments/hpcc/incast.toml")),
+    ("hpcc/join", include_str!("../experiments/hpcc/join.toml")),
+    ("hpcc/mice", include_str!("../experiments/hpcc/mice.toml")),
+    ("hpcc/parameters", include_str!("../experiments/hpcc/parameters.toml")),
+    ("hpcc/reaction", include_str!("../experiments/hpcc/reaction.toml")),
+    ("hashing/clos", include_str!("../experiments/hashing/clos.toml")),
+    ("hashing/spineless", include_str!("../experiments/hashing/spineless.toml")),
+    ("hashing/wan", include_str!("../experiments/hashing/wan.toml")),
+];
 
 /// Name and text of each contest and profile.
 const TEXTS: &[(&str, &str)] = &[
     ("conweave/lossless.toml", include_str!("../contests/conweave/lossless.toml")),
+    ("hpcc/join-dcqcn.toml", include_str!("../contests/hpcc/join-dcqcn.toml")),
+    ("hpcc/join.toml", include_str!("../contests/hpcc/join.toml")),
+    ("hpcc/mice-dcqcn.toml", include_str!("../contests/hpcc/mice-dcqcn.toml")),
+    ("hpcc/mice.toml", include_str!("../contests/hpcc/mice.toml")),
+    ("hpcc/star-dcqcn.toml", include_str!("../contests/hpcc/star-dcqcn.toml")),
+    ("hpcc/star.toml", include_str!("../contests/hpcc/star.toml")),
+    ("hpcc-32mb.toml", include_str!("../profiles/hpcc-32mb.toml")),
     ("rdma-9mb.toml", include_str!("../profiles/rdma-9mb.toml")),
 ];
 
@@ -84,6 +100,38 @@ mod tests {
     use super::*;
     use crate::scale::{Scale, contests};
     use std::collections::BTreeSet;
+
+    /// Returns the files in a folder of this crate and in the folders in it, relative to the folder.
+    fn files(folder: &str) -> Vec<String> {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let (mut open, mut found) = (vec![root.clone()], Vec::new());
+        while let Some(at) = open.pop() {
+            for entry in std::fs::read_dir(&at).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    open.push(path);
+                } else {
+                    found.push(path.strip_prefix(&root).unwrap().display().to_string());
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn every_file_is_shipped() {
+        let mut experiments: Vec<String> =
+            EXPERIMENTS.iter().map(|(name, _)| format!("{name}.toml")).collect();
+        experiments.sort();
+        assert_eq!(files("experiments"), experiments);
+        let mut texts: Vec<String> = TEXTS.iter().map(|(name, _)| (*name).to_owned()).collect();
+        texts.sort();
+        let mut all = files("contests");
+        all.extend(files("profiles"));
+        all.sort();
+        assert_eq!(all, texts);
+    }
 
     #[test]
     fn every_experiment_is_complete() {
