@@ -5,7 +5,7 @@ use super::data::{PhvAllocation, PlacedGress, PlacedParser, Placement};
 use super::deparser::{self, DeparserCost};
 use super::deps::{DependencyGraph, node_name};
 use super::mau::gateway;
-use super::mau::{self, PlacedTables};
+use super::mau::{self, PlacedTables, Search};
 use super::nofit::{Exhausted, NoFit, Place, Resource};
 use super::options::{Optimisation, Options};
 use super::{conditions, parser, phv, timing, verify};
@@ -245,15 +245,31 @@ fn graph(work: &Work<'_>, cfgs: &[Cfg; 2]) -> DependencyGraph {
     DependencyGraph::with(work.program, cfgs, &work.phv, exclusion)
 }
 
+/// Result of scheduling, with the flow and the dependencies that it is for.
+type Scheduled = ([Cfg; 2], DependencyGraph, PlacedTables);
+
 fn tables(work: &mut Work<'_>) -> Result<(), Failed> {
+    let options = work.options;
+    let mut scheduled = scheduled(work, false);
+    if !scheduled.as_ref().is_ok_and(|(_, graph, tables)| tables.cost.is_least(graph, options))
+        && let Ok(other) = self::scheduled(work, true)
+        && scheduled.as_ref().map_or(true, |(_, _, tables)| other.2.cost.saves(&tables.cost, options))
+    {
+        scheduled = Ok(other);
+    }
+    (work.cfgs, work.graph, work.tables) = scheduled?;
+    Ok(())
+}
+
+/// Schedules all nodes in one of the two orders.
+fn scheduled(work: &Work<'_>, chains_first: bool) -> Result<Scheduled, Failed> {
     let place = |cfgs: &[Cfg; 2], graph: &DependencyGraph, last_resort| {
-        mau::place(work.program, work.chip, work.options, cfgs, &work.phv, graph, last_resort)
+        let search = Search { chains_first, last_resort };
+        mau::place(work.program, work.chip, work.options, cfgs, &work.phv, graph, search)
     };
+    let plain = |tables| (work.cfgs.clone(), work.graph.clone(), tables);
     let failed = match place(&work.cfgs, &work.graph, false) {
-        Ok(tables) => {
-            work.tables = tables;
-            return Ok(());
-        }
+        Ok(tables) => return Ok(plain(tables)),
         Err(failed) if failed.is_final => {
             return Err(Failed { diags: failed.diags, first_exhausted: failed.first_exhausted });
         }
@@ -277,14 +293,12 @@ fn tables(work: &mut Work<'_>) -> Result<(), Failed> {
             break;
         }
         if last_resort && let Ok(tables) = place(&work.cfgs, &work.graph, true) {
-            work.tables = tables;
-            return Ok(());
+            return Ok(plain(tables));
         }
         if let Some((cfgs, graph)) = &again
             && let Ok(tables) = place(cfgs, graph, last_resort)
         {
-            (work.cfgs, work.graph, work.tables) = (cfgs.clone(), graph.clone(), tables);
-            return Ok(());
+            return Ok((cfgs.clone(), graph.clone(), tables));
         }
     }
     Err(Failed { diags: failed.diags, first_exhausted: failed.first_exhausted })

@@ -86,7 +86,7 @@ pub(super) fn with_telemetry(frame: &[u8], telemetry: &[u8], port: u16) -> Vec<u
 
 /// Returns a host's MAC address, which contains its IPv4 address.
 fn mac_of(address: Ipv4Addr) -> MacAddr {
-    MacAddr::from_u64(0x0200_0000_0000 | u64::from(address.to_bits()))
+    MacAddr::from_u64(0x0a00_0000_0000 | u64::from(address.to_bits()))
 }
 
 /// Data packets of a message: one template for full packets and one for the last packet.

@@ -196,7 +196,7 @@ fn pair(data: &[u8]) -> Option<(u32, u32)> {
 
 /// Returns a host's MAC address, which contains its IPv4 address.
 fn mac_of(address: Ipv4Addr) -> MacAddr {
-    MacAddr::from_u64(0x0200_0000_0000 | u64::from(address.to_bits()))
+    MacAddr::from_u64(0x0a00_0000_0000 | u64::from(address.to_bits()))
 }
 
 impl Segment {

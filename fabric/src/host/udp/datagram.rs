@@ -42,7 +42,7 @@ pub(super) struct Datagram {
 }
 
 fn mac_of(address: Ipv4Addr) -> MacAddr {
-    MacAddr::from_u64(0x0200_0000_0000 | u64::from(address.to_bits()))
+    MacAddr::from_u64(0x0a00_0000_0000 | u64::from(address.to_bits()))
 }
 
 impl Datagram {

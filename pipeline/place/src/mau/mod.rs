@@ -85,6 +85,17 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
+    /// Returns true if this cost is less than `other` in stages (or cycles, by the objective): fewer logical ids do not count.
+    pub(crate) fn saves(&self, other: &Cost, options: &Options) -> bool {
+        let key = |cost: &Cost| Cost { logical_ids: 0, ..*cost }.key(options);
+        key(self) < key(other)
+    }
+
+    /// Returns true if no schedule has fewer stages, because the longest dependency chain has as many.
+    pub(crate) fn is_least(&self, graph: &DependencyGraph, options: &Options) -> bool {
+        options.objective == Objective::FewestStages && self.stages <= longest(graph)
+    }
+
     /// Returns the sort key under the objective; less is better. Uncarried outcomes count first.
     pub(crate) fn key(&self, options: &Options) -> (usize, u64, u64, usize) {
         let (stages, cycles) = (u64::from(self.stages), self.cycles);
@@ -112,9 +123,22 @@ impl From<Vec<Diag>> for TablesFailed {
     }
 }
 
+/// What a call of [`place`] tries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search {
+    /// True if nodes with longer chains after them come first, and not those with an earlier earliest stage.
+    pub(crate) chains_first: bool,
+    /// True if nodes are delayed until every outcome has a carrier.
+    pub(crate) last_resort: bool,
+}
+
+fn longest(graph: &DependencyGraph) -> u32 {
+    Gress::ALL.iter().map(|g| graph.critical_length(*g)).max().unwrap_or(0)
+}
+
 /// Places all nodes of both gresses and returns the best of several schedules, by the objective.
 ///
-/// Tables are split sparingly first; if that fails, wherever there is room. With `last_resort`, nodes are delayed
+/// Tables are split sparingly first; if that fails, wherever there is room. With `Search::last_resort`, nodes are delayed
 /// until every outcome has a carrier ([`delay_search`]).
 ///
 /// # Errors
@@ -126,7 +150,7 @@ pub(crate) fn place(
     cfgs: &[Cfg; 2],
     phv: &PhvAllocation,
     graph: &DependencyGraph,
-    last_resort: bool,
+    search: Search,
 ) -> Result<PlacedTables, TablesFailed> {
     let view = PhvView::new(chip, phv);
     let demands = demands(program, chip, cfgs, &view)?;
@@ -171,22 +195,16 @@ pub(crate) fn place(
         tables.cost = cost(program, chip, &view, cfgs, &tables);
         Ok(tables)
     };
-    let least = Gress::ALL.iter().map(|g| graph.critical_length(*g)).max().unwrap_or(0);
+    let least = longest(graph);
     let mut first = None;
     let mut unreached: Option<(PlacedTables, ScheduleOptions)> = None;
-    for variants in attempts(chip, options) {
+    for variants in attempts(chip, options, search.chains_first) {
         let mut best: Option<(PlacedTables, ScheduleOptions)> = None;
         let better = |next: &PlacedTables, than: &Option<(PlacedTables, ScheduleOptions)>| {
             than.as_ref().is_none_or(|(b, _)| next.cost.key(options) < b.cost.key(options))
         };
-        // Fewer logical ids alone are no reason to change the order of scheduling.
-        let saves = |next: &PlacedTables, than: &Option<(PlacedTables, ScheduleOptions)>| {
-            let key = |cost: &Cost| Cost { logical_ids: 0, ..*cost }.key(options);
-            than.as_ref().is_none_or(|(b, _)| key(&next.cost) < key(&b.cost))
-        };
         for variant in variants {
             match attempt(variant, &EarliestStages::new()) {
-                Ok(next) if variant.chains_first && !saves(&next, &best) => {}
                 Ok(next) if better(&next, &best) => best = Some((next, variant)),
                 Ok(_) => {}
                 Err(failed) if needs_more_tcam(chip, &demands) => {
@@ -206,7 +224,7 @@ pub(crate) fn place(
             _ => {}
         }
     }
-    if let Some((tables, variant)) = unreached.take_if(|_| last_resort) {
+    if let Some((tables, variant)) = unreached.take_if(|_| search.last_resort) {
         let found = delay_search::search(
             tables,
             |cost| cost.key(options),
@@ -232,7 +250,7 @@ fn needs_more_tcam(chip: &ChipSpec, demands: &[Demand]) -> bool {
 
 /// Returns lists of schedule options. A list is tried only if no earlier list led to a placement in which every
 /// outcome has a carrier. Within a list, the first of equally good options wins.
-fn attempts(chip: &ChipSpec, options: &Options) -> Vec<Vec<ScheduleOptions>> {
+fn attempts(chip: &ChipSpec, options: &Options, chains_first: bool) -> Vec<Vec<ScheduleOptions>> {
     let splitting = match options.may(Optimisation::SplitTables) {
         true => vec![Some(Splitting::Sparing), Some(Splitting::Greedy)],
         false => vec![None],
@@ -244,7 +262,7 @@ fn attempts(chip: &ChipSpec, options: &Options) -> Vec<Vec<ScheduleOptions>> {
     };
     let attached = options.may(Optimisation::AttachedGateways);
     let of = |(chain_waits, splitting)| {
-        let with = move |late_gateways, reserved_stages, chains_first| ScheduleOptions {
+        let with = move |late_gateways, reserved_stages| ScheduleOptions {
             splitting,
             late_gateways,
             chain_waits,
@@ -252,8 +270,8 @@ fn attempts(chip: &ChipSpec, options: &Options) -> Vec<Vec<ScheduleOptions>> {
             reserved_stages,
             chains_first,
         };
-        let variants = (0..=most).map(move |reserved_stages| with(late, reserved_stages, false));
-        variants.chain(late.then(|| with(false, 0, false))).chain([with(late, 0, true)]).collect()
+        let variants = (0..=most).map(move |reserved_stages| with(late, reserved_stages));
+        variants.chain(late.then(|| with(false, 0))).collect()
     };
     let chains = if chip.features.parallel_next_tables { vec![false] } else { vec![false, true] };
     chains.into_iter().flat_map(|waits| splitting.iter().map(move |s| (waits, *s))).map(of).collect()
