@@ -199,6 +199,8 @@ pub struct PlotSetting {
     /// Values of the axes that are held; over a key, all other axes must be held.
     #[serde(default)]
     pub at: BTreeMap<String, toml::Value>,
+    /// The place at which the horizontal axis ends; that of the last point by default.
+    pub until: Option<f64>,
     /// Beginnings of the ids of published values that are drawn as points, by their `x`.
     #[serde(default)]
     pub published: Vec<String>,

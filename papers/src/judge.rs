@@ -101,6 +101,25 @@ impl Judgement {
         rows.chain(claims).max().unwrap_or(Verdict::NoNumber)
     }
 
+    /// Returns the verdict in words: how many of the rows and claims that can be compared agree.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let rows = self.rows.iter().map(|row| row.verdict);
+        let all: Vec<Verdict> = rows.chain(self.claims.iter().map(|claim| claim.verdict)).collect();
+        let agree = all.iter().filter(|verdict| **verdict == Verdict::Agrees).count();
+        let compared = all.iter().filter(|verdict| **verdict != Verdict::NoNumber).count();
+        match self.verdict() {
+            Verdict::NoNumber => Verdict::NoNumber.words().to_owned(),
+            Verdict::Agrees => format!("agrees ({compared} of {compared})"),
+            Verdict::Disagrees => {
+                let open = self.disagreements().iter().filter(|(_, because)| because.is_empty()).count();
+                let open =
+                    if open > 0 { format!("; the cause of {open} is not found") } else { String::new() };
+                format!("{agree} of {compared} agree{open}")
+            }
+        }
+    }
+
     /// Returns the rows and claims that disagree, each with its cause.
     #[must_use]
     pub fn disagreements(&self) -> Vec<(&str, &str)> {

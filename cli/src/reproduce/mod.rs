@@ -137,3 +137,53 @@ fn one(
     }
     Ok(Done { experiment, found, judgement, took: text::seconds(began.elapsed()) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: ReproduceArgs,
+    }
+
+    fn args(words: &[&str]) -> ReproduceArgs {
+        Line::parse_from(["reproduce"].iter().chain(words)).args
+    }
+
+    #[test]
+    fn brief_experiments_give_the_verdicts_that_are_explained() {
+        let library = Library::shipped().unwrap();
+        let catalogue = sluice_generated::catalogue();
+        let args = args(&["all"]);
+        for experiment in library.experiments.iter().filter(|experiment| experiment.brief) {
+            let done = one(experiment.clone(), &args, (&library, &[]), &catalogue).unwrap();
+            assert_eq!(done.judgement.errors, [""; 0], "{}", experiment.id);
+            let unexplained = done.judgement.disagreements();
+            let unexplained: Vec<_> = unexplained.iter().filter(|(_, because)| because.is_empty()).collect();
+            assert!(unexplained.is_empty(), "{}: {unexplained:?}", text::report(&done, args.scale));
+            // What is explained does disagree: a cause of something that agrees is stale.
+            let rows = done.judgement.rows.iter().map(|row| (&row.row.what, &row.row.because, row.verdict));
+            let claims =
+                done.judgement.claims.iter().map(|claim| (&claim.what, &claim.because, claim.verdict));
+            for (what, because, verdict) in rows.chain(claims) {
+                let stale = verdict == sluice_papers::Verdict::Agrees && !because.is_empty();
+                assert!(!stale, "{}: `{what}` agrees, so its `because` is stale", experiment.id);
+            }
+        }
+    }
+
+    #[test]
+    fn ids_are_experiments_papers_or_all() {
+        let library = Library::shipped().unwrap();
+        let count = |id: &str| chosen(&[id.to_owned()], &library.experiments).map(|list| list.len());
+        assert_eq!(count("hpcc/mice").unwrap(), 1);
+        assert!(count("hpcc").unwrap() > 1 && count("all").unwrap() > count("hpcc").unwrap());
+        let failure = count("hpc/mice").unwrap_err();
+        assert!(failure.help().unwrap().contains("did you mean `hpcc/mice`?"), "{failure}");
+        // The beginning of a name is not a paper.
+        assert!(count("hpc").is_err());
+    }
+}

@@ -88,7 +88,7 @@ pub(super) fn report(done: &Done, scale: Scale) -> String {
         line(&format!("\n{what}: disagrees because {because}"));
     }
     judgement.errors.iter().for_each(|error| line(&format!("\nwrong: {error}")));
-    line(&format!("\n{}: {}\n", experiment.id, judgement.verdict().words()));
+    line(&format!("\n{}: {}\n", experiment.id, judgement.summary()));
     out
 }
 

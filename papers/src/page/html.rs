@@ -23,7 +23,7 @@ pub fn html(
     let header = html! {
         p { (paper) ". " (experiment.figures) "." }
         p.note { code { (command(experiment, scale)) } ", " (took) }
-        p.verdict { b { (judgement.verdict().words()) } }
+        p.verdict { b { (judgement.summary()) } }
         @for error in &judgement.errors { p.verdict { b { "Wrong: " } (error) } }
     };
     let mut page = Page::new(&format!("{}: {}", experiment.id, experiment.title)).script(ZOOM).header(header);

@@ -2,7 +2,7 @@
 
 use super::{COLUMNS, cells, command, sources};
 use crate::experiment::Experiment;
-use crate::judge::{Judgement, Verdict, estimate};
+use crate::judge::{Judgement, estimate};
 use crate::published::Paper;
 use crate::scale::Scale;
 use std::fmt::Write as _;
@@ -77,16 +77,7 @@ pub fn chapter(paper: &Paper) -> String {
 pub fn overview<'a>(all: impl Iterator<Item = (&'a Experiment, &'a Judgement, &'a str)>) -> String {
     let mut out = String::from("| experiment | what | verdict | time |\n|---|---|---|---|\n");
     for (experiment, judgement, took) in all {
-        let verdict = judgement.verdict();
-        let rows = judgement.rows.iter().map(|row| row.verdict);
-        let all: Vec<Verdict> = rows.chain(judgement.claims.iter().map(|claim| claim.verdict)).collect();
-        let agree = all.iter().filter(|verdict| **verdict == Verdict::Agrees).count();
-        let compared = all.iter().filter(|verdict| **verdict != Verdict::NoNumber).count();
-        let words = match verdict {
-            Verdict::Disagrees => format!("{agree} of {compared} agree"),
-            Verdict::Agrees => format!("agrees ({compared})"),
-            Verdict::NoNumber => verdict.words().to_owned(),
-        };
+        let words = judgement.summary();
         // Writing into a String cannot fail.
         let _ = writeln!(
             out,

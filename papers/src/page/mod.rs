@@ -67,3 +67,88 @@ fn command(experiment: &Experiment, scale: crate::scale::Scale) -> String {
         scale => format!("sluice reproduce {} --scale {scale}", experiment.id),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::found::{Found, FoundPoint};
+    use crate::judge::judge;
+    use crate::published::Published;
+    use crate::scale::Scale;
+    use sluice_scenario::contest::{Figure, FigureTable};
+    use std::collections::BTreeMap;
+
+    const PUBLISHED: &str = r#"
+[[paper]]
+id = "p"
+title = "A & B, A Paper, 2020"
+[[value]]
+id = "p/f/a"
+value = 2.0
+x = 30
+precision = 0.5
+read = "digitised"
+side = "paper"
+source = "Figure 1"
+"#;
+
+    const EXPERIMENT: &str = r#"
+id = "p/x"
+title = "t"
+figures = "Figure 1"
+deviations = ["Half of the hosts."]
+[[contest]]
+file = "c"
+[[row]]
+what = "a | b"
+at = { load = 30 }
+here = "a.avg"
+per = 1000
+published = "p/f/a"
+because = "chance."
+[[claim]]
+what = "a is small"
+source = "§1"
+expect = "a.avg < 9000"
+[[plot]]
+title = "over load"
+over = { key = "load" }
+x = "load"
+y = "average"
+number = "avg"
+per = 1000
+published = ["p/f"]
+"#;
+
+    #[test]
+    fn a_page_has_numbers_claims_causes_and_published_points() {
+        let experiment = Experiment::parse("p/x", EXPERIMENT).unwrap();
+        let published = Published::parse(PUBLISHED).unwrap();
+        let mut found = Found::default();
+        for (load, value) in [("30", 3000), ("50", 4000)] {
+            let figures = BTreeMap::from([("avg".to_owned(), Figure(vec![value, value]))]);
+            let figures = FigureTable::new([("a".to_owned(), figures)].into(), 2);
+            let axes = vec![("load".to_owned(), load.to_owned())];
+            found.add("", FoundPoint { axes, figures, ..FoundPoint::default() });
+        }
+        let judgement = judge(&experiment, &found, &published, &[]).unwrap();
+        // 3 is not within 10 % and 0.5 of 2; the claim holds.
+        assert_eq!(judgement.summary(), "1 of 2 agree");
+        let text = markdown(&experiment, &judgement, Scale::Full, "3 s");
+        for part in [
+            "`sluice reproduce p/x --scale full`, 3 s",
+            "| a \\| b | 2 | - | - | 3 | 1.50 | disagrees (within 10 %) |",
+            "| a is small: `a.avg < 9000` | §1 | agrees | load = 30: a.avg 3000; load = 50: a.avg 4000 |",
+            "*a | b* disagrees because: chance.",
+            "- Half of the hosts.",
+            "Figure 1 (digitised)",
+        ] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        let page = html(&experiment, &judgement, &found, &published, Scale::Quick, "3 s");
+        // Two points of the line, and a hollow one of the paper with its precision.
+        assert_eq!(page.matches("r=\"3\"").count(), 2);
+        assert_eq!(page.matches("r=\"4.5\"").count(), 1);
+        assert!(page.contains("A &amp; B, A Paper") && page.contains("\"a\":[1.5],\"b\":[2.5]"), "{page}");
+    }
+}

@@ -25,10 +25,20 @@ pub(super) fn plots(experiment: &Experiment, found: &Found, published: &Publishe
             Axis::Share => of_samples(setting, &some, share),
         };
         plot.log_x = setting.over == Axis::Sizes;
+        if let Some(until) = setting.until {
+            plot.lines.iter_mut().for_each(|line| end(line, until));
+        }
         plot.lines.extend(setting.published.iter().flat_map(|prefix| points_of(prefix, published)));
         plot
     });
     all.filter(|plot| !plot.is_empty()).collect()
+}
+
+/// Leaves out the points of a line behind a place.
+fn end(line: &mut PlotLine, until: f64) {
+    let kept = line.points.iter().take_while(|(x, _)| *x <= until).count();
+    line.points.truncate(kept);
+    line.bars.truncate(kept);
 }
 
 /// Returns true if a label is drawn.
@@ -77,7 +87,9 @@ fn of_series(
         for series in point.results.iter().flat_map(|results| &results.series) {
             if drawn(setting, &series.label) {
                 let name = format!("{}{title}", series.label);
-                lines.push(PlotLine { name, points: thinned(&line(series), POINTS), ..PlotLine::default() });
+                let mut points = line(series);
+                points.retain(|(x, _)| setting.until.is_none_or(|until| *x <= until));
+                lines.push(PlotLine { name, points: thinned(&points, POINTS), ..PlotLine::default() });
             }
         }
     }
