@@ -196,9 +196,14 @@ pub(crate) fn blueprint(topology: &str) -> Result<Blueprint, Failure> {
         return built(topology).map_err(Failure::input);
     }
     let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
-    if Blueprint::is_ns3(&text) {
-        Blueprint::from_ns3(&text, topology).map_err(Failure::input)
+    blueprint_of(&text, topology)
+}
+
+/// Returns the network of a file's text; `topology` is its name, for errors.
+pub(crate) fn blueprint_of(text: &str, topology: &str) -> Result<Blueprint, Failure> {
+    if Blueprint::is_ns3(text) {
+        Blueprint::from_ns3(text, topology).map_err(Failure::input)
     } else {
-        Blueprint::from_toml(&text, topology).map_err(Failure::input)
+        Blueprint::from_toml(text, topology).map_err(Failure::input)
     }
 }

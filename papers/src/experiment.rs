@@ -17,7 +17,7 @@ pub struct Experiment {
     pub figures: String,
     /// Each way in which the set-up differs from the paper's, a sentence each.
     pub deviations: Vec<String>,
-    /// True if the experiment takes a few seconds; the test run repeats those.
+    /// True if the experiment takes less than a second; the test run repeats those.
     #[serde(default)]
     pub brief: bool,
     /// Contests that it runs.

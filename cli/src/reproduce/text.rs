@@ -30,7 +30,7 @@ pub(super) fn list(library: &Library) -> String {
             })
             .collect();
         // Writing into a String cannot fail.
-        let _ = writeln!(out, "{}\n{}\n", paper.title, table(&["EXPERIMENT", "WHAT", "REPEATS"], rows));
+        let _ = writeln!(out, "{}\n{}\n", paper.title, table(&["EXPERIMENT", "WHAT"], rows));
     }
     let _ = writeln!(
         out,

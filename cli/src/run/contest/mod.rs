@@ -123,9 +123,10 @@ impl Source {
     /// Reads everything that the contest names.
     fn open(&mut self, catalogue: &Catalogue, p4: &P4Args) -> Result<Opened, Failure> {
         let topology = self.beside(&self.point.contest.topology);
-        let mut plan = match topology.to_str().filter(|_| topology.exists()) {
-            Some(path) => resolve::blueprint(path)?,
-            None => resolve::blueprint(&self.point.contest.topology)?,
+        let mut plan = match (self.texts.get(&self.point.contest.topology), topology.to_str()) {
+            (Some(text), _) => resolve::blueprint_of(text, &self.point.contest.topology)?,
+            (None, Some(path)) if topology.exists() => resolve::blueprint(path)?,
+            _ => resolve::blueprint(&self.point.contest.topology)?,
         };
         let chip = self.point.contest.chip.as_deref().or(plan.chip.as_deref()).unwrap_or("tofino2");
         let near = self.beside(chip);

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Runs all experiments of papers at scale quick and compares docs/papers.md with what they print; times of runs are left open.
+
+--update writes the page. --output keeps the runs in a folder, so that an interrupted check goes on.
+"""
+import argparse
+import difflib
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PAGE = os.path.join(ROOT, "docs", "papers.md")
+# `less than 1 s`, `12 s`, `3 min`, where a time stands: at the end of a row or of the line with the command.
+TIME = re.compile(r"(\| |`, )(less than 1 s|\d+ s|\d+ min)( \||\.)$", re.M)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default=os.path.join(ROOT, "target", "release", "sluice"))
+    parser.add_argument("--update", action="store_true", help="write the page")
+    parser.add_argument("--output", help="folder that keeps the runs")
+    args = parser.parse_args()
+    command = [args.binary, "reproduce", "all", "--markdown"] + (["-o", args.output] if args.output else [])
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    # 1: something disagrees without a known cause, which the page says.
+    if run.returncode not in (0, 1):
+        sys.exit(f"{' '.join(command)} ended with {run.returncode}")
+    if args.update:
+        with open(PAGE, "w") as page:
+            page.write(run.stdout)
+        return
+    with open(PAGE) as page:
+        known, found = (TIME.sub(r"\1..\3", text).splitlines() for text in (page.read(), run.stdout))
+    changed = list(difflib.unified_diff(known, found, "docs/papers.md", "sluice reproduce all", lineterm="", n=0))
+    print("\n".join(changed) or "docs/papers.md is what the experiments print")
+    sys.exit(1 if changed else 0)
+
+
+if __name__ == "__main__":
+    main()
