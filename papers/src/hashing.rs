@@ -67,7 +67,7 @@ pub fn measure(part: &HashingPart, scale: Scale, threads: NonZero<usize>) -> Res
             Ok::<(), String>(())
         };
         for name in &part.schemes {
-            let scheme: Scheme = name.parse().map_err(|e| format!("{e}"))?;
+            let scheme: Scheme = name.parse().map_err(str::to_owned)?;
             let label = name.replace('-', "_");
             match part.members.as_slice() {
                 [] => put(label, scheme, Picker::Modulo16, None)?,

@@ -210,7 +210,7 @@ impl Sites<'_> {
             match &stmt.kind {
                 StmtKind::If(cond, ..) => {
                     let needs = || [true, false].map(|holds| Point::Branch(gress, node, holds)).to_vec();
-                    let site = |what: &str| match stmt.loc.text {
+                    let site = |what: &str| match &*stmt.loc.text {
                         "" => format!("{gress} condition, statement {at}{what}"),
                         text => format!("{gress} condition `{text}`{what}"),
                     };

@@ -15,7 +15,33 @@ pub struct Loc {
     /// Column from 1; 0 if unknown.
     pub col: u32,
     /// What the author wrote there, in one line of at most [`MOST_TEXT`] characters; empty if the front end does not keep it.
-    pub text: &'static str,
+    pub text: Said,
+}
+
+/// What an author wrote at a place; it reads as a text. A thin pointer, because errors carry places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Said(Option<&'static &'static str>);
+
+impl Said {
+    /// Returns what an author wrote.
+    #[must_use]
+    pub const fn new(text: &'static &'static str) -> Said {
+        Said(Some(text))
+    }
+}
+
+impl std::ops::Deref for Said {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.0.map_or("", |text| *text)
+    }
+}
+
+impl std::fmt::Display for Said {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self)
+    }
 }
 
 impl PartialEq for Loc {
@@ -30,7 +56,7 @@ impl Loc {
     #[must_use]
     pub fn caller() -> Loc {
         let at = std::panic::Location::caller();
-        Loc { file: at.file(), line: at.line(), col: at.column(), text: "" }
+        Loc { file: at.file(), line: at.line(), col: at.column(), text: Said::default() }
     }
 
     /// Returns the place as the outputs for authors have it, `leaf.p4:80`, without folders; `None` for a location without a text.

@@ -47,7 +47,7 @@ pub fn var(program: &Program, var: Var) -> String {
 /// and without texts. A step of an action that the author declared has that action's name in front.
 fn statements(data: &ActionData) -> Option<String> {
     let owner = unnamed(&data.name).filter(|_| !data.loc.text.is_empty())?;
-    let mut text = data.loc.text.to_owned();
+    let mut text = data.loc.text.to_string();
     if Gress::ALL.iter().all(|gress| owner != gress.name()) {
         text = format!("{owner}: {text}");
     }

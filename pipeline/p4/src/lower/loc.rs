@@ -2,8 +2,8 @@
 
 use super::Lower;
 use crate::source::Span;
-use sluice_ir::{Loc, MOST_TEXT};
-use std::collections::BTreeSet;
+use sluice_ir::{Loc, MOST_TEXT, Said};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 impl Lower<'_> {
@@ -12,7 +12,7 @@ impl Lower<'_> {
         let Some(place) = self.texts.place(at) else { return Loc::default() };
         let (name, line, col) = self.texts.line(place.region.file, place.region.bytes.start);
         let text = self.texts.text(place.region.file).get(place.region.bytes).unwrap_or_default();
-        Loc { file: interned(name), line, col, text: interned(&head(text)) }
+        Loc { file: interned(name), line, col, text: Said::new(interned(&head(text))) }
     }
 
     /// Returns the name of an action of statements from a line: a step of a declared action has that action's name in front,
@@ -46,15 +46,16 @@ fn head(text: &str) -> String {
 }
 
 /// Returns a text that lives as long as the process. Equal texts are kept once, because a watched program is lowered often.
-fn interned(text: &str) -> &'static str {
-    static TEXTS: OnceLock<Mutex<BTreeSet<&'static str>>> = OnceLock::new();
+fn interned(text: &str) -> &'static &'static str {
+    static TEXTS: OnceLock<Mutex<BTreeMap<&'static str, &'static &'static str>>> = OnceLock::new();
     let mut texts = TEXTS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = texts.get(text) {
         return known;
     }
     let text: &'static str = Box::leak(text.to_owned().into_boxed_str());
-    texts.insert(text);
-    text
+    let kept: &'static &'static str = Box::leak(Box::new(text));
+    texts.insert(text, kept);
+    kept
 }
 
 #[cfg(test)]
