@@ -96,8 +96,8 @@ pub(super) fn report(done: &Done, scale: Scale) -> String {
 pub(super) fn page(all: &[Done], library: &Library, scale: Scale) -> String {
     let mut out = String::from(
         "# The papers, one command each\n\n`sluice reproduce` runs experiments of papers and sets their numbers beside the \
-         published ones. `sluice reproduce all --markdown` writes this page. Nothing is tuned to match: where a number \
-         disagrees, its cause is stated, or that it is not found.\n\nA number agrees if its 95 % interval over the seeds meets the published value \
+         published ones. `sluice reproduce all --markdown` writes this page. Where a number disagrees, its cause is \
+         stated, or that it is not found. Where a set-up or a claim was changed after a first result, the deviations say so.\n\nA number agrees if its 95 % interval over the seeds meets the published value \
          within the stated percentage. A claim agrees if it holds at every point, by the interval of the difference of both \
          sides. *Reference simulator* is the authors' simulator, or an independent run of it; *closed form* is a formula.\n\n",
     );
