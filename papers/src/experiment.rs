@@ -47,7 +47,7 @@ pub struct ContestPart {
     /// Name by which rows, claims and plots call it; empty if there is one part only.
     #[serde(default)]
     pub name: String,
-    /// Name of the contest's text among the shipped ones.
+    /// Name of the contest's text in the library.
     pub file: String,
     /// Label of the contest's only program in results; the contest's own by default. Contests with the same `name` are one
     /// part, with the labels of all of them: so two kinds of hosts are compared with each other.
@@ -76,7 +76,7 @@ fn yes() -> bool {
 pub struct ScenarioPart {
     /// Id of the scenario.
     pub id: String,
-    /// What it shows, as a claim.
+    /// The claim that it shows, in words.
     pub what: String,
 }
 
@@ -114,7 +114,7 @@ pub struct HashingPart {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// What the number is.
+    /// Name of the number for readers.
     pub what: String,
     /// The part that has the number; the only one by default.
     #[serde(default)]
@@ -182,7 +182,7 @@ pub struct PlotSetting {
     /// The part whose numbers it draws; the only one by default.
     #[serde(default)]
     pub part: String,
-    /// What is on the horizontal axis.
+    /// Quantity on the horizontal axis.
     pub over: Axis,
     /// Name and unit of the horizontal axis.
     pub x: String,
@@ -206,7 +206,7 @@ pub struct PlotSetting {
     pub published: Vec<String>,
 }
 
-/// What is on the horizontal axis of a plot.
+/// Quantity on the horizontal axis of a plot.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Axis {
@@ -235,7 +235,7 @@ impl Experiment {
     /// Parses the file of an experiment. `name` is the file's name.
     ///
     /// # Errors
-    /// If the text is not TOML, has unknown keys, an expression is none, or a part that is named is not there.
+    /// If the text is not TOML, has unknown keys, has a text that is no expression, or names a part that is not there.
     pub fn parse(name: &str, text: &str) -> Result<Experiment, ExperimentError> {
         let wrong = |what: String| ExperimentError { id: name.to_owned(), what };
         let file: Experiment = toml::from_str(text).map_err(|e| wrong(e.to_string()))?;

@@ -22,7 +22,7 @@ pub struct FoundPoint {
     pub figures: FigureTable,
     /// Results of a contest; hashing has none.
     pub results: Option<Results>,
-    /// Something that is wrong whatever the paper says, such as a deadlock that nobody expects.
+    /// Mistake of the run, such as a deadlock that nobody expects, whatever the paper says.
     pub error: Option<String>,
 }
 

@@ -88,7 +88,7 @@ pub struct Judgement {
     pub claims: Vec<ClaimResult>,
     /// Rows of rivals; empty without rivals.
     pub rivals: Vec<RivalRow>,
-    /// What is wrong whatever the paper says, such as a deadlock.
+    /// Mistakes of the runs, such as a deadlock, whatever the paper says.
     pub errors: Vec<String>,
 }
 

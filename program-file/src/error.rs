@@ -40,7 +40,7 @@ impl Mistake {
 
 /// Returns the error of a text that cannot be read.
 pub(crate) fn syntax(origin: &str, source: &str, error: &ParseError) -> FileError {
-    let loc = Loc { file: "", line: error.line, col: error.col, text: sluice_ir::Said::default() };
+    let loc = Loc { file: "", line: error.line, col: error.col, text: sluice_ir::SourceText::default() };
     let found = format!("found {}, expected {}", error.found, error.expected);
     findings(origin, source, &[Diag::error(loc, found).help(error.help.clone())])
 }

@@ -97,7 +97,7 @@ impl ProgramFile {
     pub fn parse(origin: &str, text: &str) -> Result<ProgramFile, FileError> {
         let wrong = |error| syntax(origin, text, &error);
         let refused = |text_of: String, help: &str| {
-            let at = sluice_ir::Loc { file: "", line: 1, col: 1, text: sluice_ir::Said::default() };
+            let at = sluice_ir::Loc { file: "", line: 1, col: 1, text: sluice_ir::SourceText::default() };
             findings(origin, text, &[Diag::error(at, text_of).help(help)])
         };
         if let Some(help) = other_language(text) {
@@ -145,7 +145,7 @@ impl ProgramFile {
     pub fn beside(origin: &str, text: &str, program: &Program) -> Result<ProgramFile, FileError> {
         let own = text.lines().zip(1..).find(|(line, _)| line.trim_start().starts_with("program "));
         if let Some((_, line)) = own {
-            let at = sluice_ir::Loc { file: "", line, col: 1, text: sluice_ir::Said::default() };
+            let at = sluice_ir::Loc { file: "", line, col: 1, text: sluice_ir::SourceText::default() };
             let diag = Diag::error(at, "the declarations beside a program declare a program themselves");
             let help = "leave only `entries`, `routes`, `role` and `property`, or give this file in place of the program";
             return Err(findings(origin, text, &[diag.help(help)]));
@@ -156,7 +156,7 @@ impl ProgramFile {
         let wrong = |error| syntax(origin, &whole, &error);
         let source = Source::read(&whole, endless(origin)).map_err(wrong)?;
         if source.version().is_none() {
-            let at = sluice_ir::Loc { file: "", line: 1, col: 1, text: sluice_ir::Said::default() };
+            let at = sluice_ir::Loc { file: "", line: 1, col: 1, text: sluice_ir::SourceText::default() };
             let diag = Diag::error(at, "the text does not state the version of the text form");
             let help = format!("write `sluice {VERSION};` as the first declaration");
             return Err(findings(origin, text, &[diag.help(help)]));

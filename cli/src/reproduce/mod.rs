@@ -126,10 +126,8 @@ fn one(
     let began = Instant::now();
     let found = parts::run(&experiment, library, args, rivals, catalogue)?;
     let judgement = judge(&experiment, &found, &library.published, rivals).map_err(Failure::input)?;
-    let ran = |rival: &Rival| {
-        found.parts.values().flatten().any(|p| p.figures.labels().any(|l| l.ends_with(rival.label.as_str())))
-    };
-    for rival in rivals.iter().filter(|rival| !ran(rival)) {
+    let takes_rivals = experiment.contest.iter().any(|part| part.rivals);
+    for rival in rivals.iter().filter(|_| !takes_rivals) {
         let (id, program) = (&experiment.id, &rival.program);
         print_error(format_args!(
             "note: {id} has no programs that compete, so {program} does not take part\n"

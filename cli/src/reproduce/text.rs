@@ -2,7 +2,7 @@
 
 use super::Done;
 use crate::table::table;
-use sluice_papers::{Library, Scale, Verdict, chapter, estimate_text, markdown, overview, value_text};
+use sluice_papers::{Library, Scale, Verdict, chapter, estimate_text, markdown, overview, row_cells};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -47,24 +47,7 @@ pub(super) fn report(done: &Done, scale: Scale) -> String {
     let mut line = |text: &str| _ = writeln!(out, "{text}");
     line(&format!("{}: {}", experiment.id, experiment.title));
     line(&format!("{}; scale {scale}, {took}\n", experiment.figures));
-    let rows: Vec<Vec<String>> = judgement
-        .rows
-        .iter()
-        .map(|result| {
-            let [paper, reference, theory] = &result.values;
-            let unit =
-                if result.row.unit.is_empty() { String::new() } else { format!(" {}", result.row.unit) };
-            vec![
-                result.row.what.clone(),
-                value_text(paper.as_ref()),
-                value_text(reference.as_ref()),
-                value_text(theory.as_ref()),
-                format!("{}{unit}", estimate_text(result.here)),
-                result.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
-                result.verdict.words().to_owned(),
-            ]
-        })
-        .collect();
+    let rows: Vec<Vec<String>> = judgement.rows.iter().map(|result| row_cells(result).to_vec()).collect();
     if !rows.is_empty() {
         let header = ["NUMBER", "PUBLISHED", "SIMULATOR", "CLOSED FORM", "HERE", "RATIO", "VERDICT"];
         line(&format!("{}\n", table(&header, rows)));

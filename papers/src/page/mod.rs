@@ -8,16 +8,16 @@ pub use html::html;
 pub use markdown::{chapter, markdown, overview};
 
 use crate::experiment::Experiment;
-use crate::judge::{Judgement, RowResult, estimate, significant};
+use crate::judge::{Judgement, RowResult, Verdict, estimate, significant};
 use crate::published::PublishedValue;
+use crate::scale::Scale;
 
 /// Columns of the table of rows.
 const COLUMNS: [&str; 7] =
     ["number", "published", "reference simulator", "closed form", "here", "ratio", "verdict"];
 
 /// Returns a published value with its unit; `-` if there is none.
-#[must_use]
-pub fn value_text(published: Option<&PublishedValue>) -> String {
+fn value_text(published: Option<&PublishedValue>) -> String {
     match published {
         None => "-".to_owned(),
         Some(PublishedValue { value: None, .. }) => "none published".to_owned(),
@@ -28,14 +28,11 @@ pub fn value_text(published: Option<&PublishedValue>) -> String {
     }
 }
 
-/// Returns the cells of a row.
-fn cells(result: &RowResult) -> [String; 7] {
+/// Returns the cells of a row, for the columns number, published, reference simulator, closed form, here, ratio and verdict.
+#[must_use]
+pub fn row_cells(result: &RowResult) -> [String; 7] {
     let [paper, reference, theory] = &result.values;
     let unit = if result.row.unit.is_empty() { String::new() } else { format!(" {}", result.row.unit) };
-    let mut verdict = result.verdict.words().to_owned();
-    if result.verdict != crate::judge::Verdict::NoNumber {
-        verdict += &format!(" (within {} %)", significant(result.row.within));
-    }
     [
         result.row.what.clone(),
         value_text(paper.as_ref()),
@@ -43,8 +40,17 @@ fn cells(result: &RowResult) -> [String; 7] {
         value_text(theory.as_ref()),
         format!("{}{unit}", estimate(result.here)),
         result.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
-        verdict,
+        result.verdict.words().to_owned(),
     ]
+}
+
+/// Returns the cells of a row of a page, which states the percentage within which a number agrees.
+fn cells(result: &RowResult) -> [String; 7] {
+    let mut cells = row_cells(result);
+    if result.verdict != Verdict::NoNumber {
+        cells[6] += &format!(" (within {} %)", significant(result.row.within));
+    }
+    cells
 }
 
 /// Returns a line for each published value of the rows: how it was read, and where.
@@ -61,9 +67,9 @@ fn sources(judgement: &Judgement) -> Vec<String> {
 }
 
 /// Returns the command that runs an experiment.
-fn command(experiment: &Experiment, scale: crate::scale::Scale) -> String {
+fn command(experiment: &Experiment, scale: Scale) -> String {
     match scale {
-        crate::scale::Scale::Quick => format!("sluice reproduce {}", experiment.id),
+        Scale::Quick => format!("sluice reproduce {}", experiment.id),
         scale => format!("sluice reproduce {} --scale {scale}", experiment.id),
     }
 }
@@ -74,7 +80,6 @@ mod tests {
     use crate::found::{Found, FoundPoint};
     use crate::judge::judge;
     use crate::published::Published;
-    use crate::scale::Scale;
     use sluice_scenario::contest::{Figure, FigureTable};
     use std::collections::BTreeMap;
 

@@ -25,20 +25,15 @@ pub(super) fn plots(experiment: &Experiment, found: &Found, published: &Publishe
             Axis::Share => of_samples(setting, &some, share),
         };
         plot.log_x = setting.over == Axis::Sizes;
-        if let Some(until) = setting.until {
-            plot.lines.iter_mut().for_each(|line| end(line, until));
-        }
         plot.lines.extend(setting.published.iter().flat_map(|prefix| points_of(prefix, published)));
         plot
     });
     all.filter(|plot| !plot.is_empty()).collect()
 }
 
-/// Leaves out the points of a line behind a place.
-fn end(line: &mut PlotLine, until: f64) {
-    let kept = line.points.iter().take_while(|(x, _)| *x <= until).count();
-    line.points.truncate(kept);
-    line.bars.truncate(kept);
+/// Returns true if a place of the horizontal axis is drawn.
+fn in_view(setting: &PlotSetting, x: f64) -> bool {
+    setting.until.is_none_or(|until| x <= until)
 }
 
 /// Returns true if a label is drawn.
@@ -50,7 +45,8 @@ fn drawn(setting: &PlotSetting, label: &str) -> bool {
 fn over_key(setting: &PlotSetting, key: &str, points: &[&FoundPoint]) -> Vec<PlotLine> {
     let mut lines: BTreeMap<String, PlotLine> = BTreeMap::new();
     for point in points {
-        let Some(x) = point.axis(key).and_then(leading_number) else { continue };
+        let x = point.axis(key).and_then(leading_number).filter(|x| in_view(setting, *x));
+        let Some(x) = x else { continue };
         let others = point.axes.iter().filter(|(name, _)| name != key && !setting.at.contains_key(name));
         let others: String = others.map(|(_, value)| format!(", {value}")).collect();
         for label in point.figures.labels().filter(|label| drawn(setting, label)) {
@@ -88,7 +84,7 @@ fn of_series(
             if drawn(setting, &series.label) {
                 let name = format!("{}{title}", series.label);
                 let mut points = line(series);
-                points.retain(|(x, _)| setting.until.is_none_or(|until| *x <= until));
+                points.retain(|(x, _)| in_view(setting, *x));
                 lines.push(PlotLine { name, points: thinned(&points, POINTS), ..PlotLine::default() });
             }
         }

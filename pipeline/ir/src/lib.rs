@@ -67,7 +67,7 @@ pub use decl::{
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};
 pub use join::join;
-pub use loc::{Loc, MOST_TEXT, Said};
+pub use loc::{Loc, MOST_TEXT, SourceText};
 pub use memory::{Algorithmic, IdleMode, IdleTimeout};
 pub use meter::{LpfSpec, MeterConfig, MeterData, MeterKind, RandomData};
 pub use parser::{CounterLoad, Lookahead, SelectKey, StackData};

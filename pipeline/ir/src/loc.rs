@@ -14,23 +14,23 @@ pub struct Loc {
     pub line: u32,
     /// Column from 1; 0 if unknown.
     pub col: u32,
-    /// What the author wrote there, in one line of at most [`MOST_TEXT`] characters; empty if the front end does not keep it.
-    pub text: Said,
+    /// The author's words there, in one line of at most [`MOST_TEXT`] characters; empty if the front end does not keep it.
+    pub text: SourceText,
 }
 
-/// What an author wrote at a place; it reads as a text. A thin pointer, because errors carry places.
+/// An author's words at a place; it reads as a text. It is a thin pointer, because errors carry places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Said(Option<&'static &'static str>);
+pub struct SourceText(Option<&'static &'static str>);
 
-impl Said {
-    /// Returns what an author wrote.
+impl SourceText {
+    /// Returns these words of an author.
     #[must_use]
-    pub const fn new(text: &'static &'static str) -> Said {
-        Said(Some(text))
+    pub const fn new(text: &'static &'static str) -> SourceText {
+        SourceText(Some(text))
     }
 }
 
-impl std::ops::Deref for Said {
+impl std::ops::Deref for SourceText {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -38,7 +38,7 @@ impl std::ops::Deref for Said {
     }
 }
 
-impl std::fmt::Display for Said {
+impl std::fmt::Display for SourceText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self)
     }
@@ -56,7 +56,7 @@ impl Loc {
     #[must_use]
     pub fn caller() -> Loc {
         let at = std::panic::Location::caller();
-        Loc { file: at.file(), line: at.line(), col: at.column(), text: Said::default() }
+        Loc { file: at.file(), line: at.line(), col: at.column(), text: SourceText::default() }
     }
 
     /// Returns the place as the outputs for authors have it, `leaf.p4:80`, without folders; `None` for a location without a text.

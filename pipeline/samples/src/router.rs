@@ -114,7 +114,7 @@ impl Maker {
 }
 
 pub fn stmt(kind: StmtKind) -> Stmt {
-    Stmt { kind, loc: Loc { file: "sample.rs", line: 7, col: 1, text: sluice_ir::Said::default() } }
+    Stmt { kind, loc: Loc { file: "sample.rs", line: 7, col: 1, text: sluice_ir::SourceText::default() } }
 }
 
 const ETHERNET: [(&str, u16); 3] = [("dst", 48), ("src", 48), ("type", 16)];

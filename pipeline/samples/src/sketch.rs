@@ -27,7 +27,7 @@ impl Sketch {
 
     fn loc(&mut self) -> Loc {
         self.line += 1;
-        Loc { file: "sample.rs", line: self.line, col: 1, text: sluice_ir::Said::default() }
+        Loc { file: "sample.rs", line: self.line, col: 1, text: sluice_ir::SourceText::default() }
     }
 
     fn field(&mut self, name: &str, width: u16, home: Home) -> Field {

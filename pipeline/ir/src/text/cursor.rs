@@ -49,7 +49,7 @@ impl<'t> Cursor<'t> {
 
     pub(super) fn loc(&self) -> Loc {
         let token = self.token();
-        Loc { file: token.file, line: token.line, col: token.col, text: crate::Said::default() }
+        Loc { file: token.file, line: token.line, col: token.col, text: crate::SourceText::default() }
     }
 
     /// Returns an error at the next token.

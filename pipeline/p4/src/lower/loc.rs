@@ -2,7 +2,7 @@
 
 use super::Lower;
 use crate::source::Span;
-use sluice_ir::{Loc, MOST_TEXT, Said};
+use sluice_ir::{Loc, MOST_TEXT, SourceText};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -12,7 +12,7 @@ impl Lower<'_> {
         let Some(place) = self.texts.place(at) else { return Loc::default() };
         let (name, line, col) = self.texts.line(place.region.file, place.region.bytes.start);
         let text = self.texts.text(place.region.file).get(place.region.bytes).unwrap_or_default();
-        Loc { file: interned(name), line, col, text: Said::new(interned(&head(text))) }
+        Loc { file: interned(name), line, col, text: SourceText::new(interned(&head(text))) }
     }
 
     /// Returns the name of an action of statements from a line: a step of a declared action has that action's name in front,
