@@ -83,6 +83,10 @@ pub struct ScaledContest {
     pub name: String,
     /// The text that is run; `sluice run` takes it as it is.
     pub text: String,
+    /// Name of a file with this text among the results of its experiment: the contest's own, with its part and label.
+    pub file: String,
+    /// Names of the library's texts that the contest names, such as its buffer profile.
+    pub names: Vec<String>,
     /// One contest for each combination of its sweep.
     pub points: Vec<Point>,
 }
@@ -119,9 +123,23 @@ pub fn contests(
             false => Point::changed(text, &changes).map_err(|e| wrong(format!("{name}: {e}")))?,
         };
         let points = Point::parse_all(name, &text).map_err(|e| wrong(e.to_string()))?;
-        all.push(ScaledContest { part: part.name.clone(), name: name.clone(), text, points });
+        let names =
+            library.texts.keys().filter(|known| text.contains(&format!("\"{known}\""))).cloned().collect();
+        let (part_name, file) = (part.name.clone(), file_name(experiment, part));
+        all.push(ScaledContest { part: part_name, name: name.clone(), text, file, names, points });
     }
     Ok(all)
+}
+
+/// Returns a file name that no other contest of the experiments has.
+fn file_name(experiment: &Experiment, part: &ContestPart) -> String {
+    let stem = part.file.rsplit('/').next().unwrap_or_default().trim_end_matches(".toml");
+    let mut name = format!("{}.{stem}", experiment.id.replace('/', "-"));
+    for word in [Some(&part.name), part.label.as_ref()].into_iter().flatten().filter(|word| !word.is_empty())
+    {
+        name = format!("{name}.{word}");
+    }
+    name + ".toml"
 }
 
 /// Returns the programs of a contest, with those of the user, and with the part's label.

@@ -230,6 +230,19 @@ mod tests {
     }
 
     #[test]
+    fn contests_have_files_of_their_own_beside_what_they_name() {
+        let library = Library::shipped().unwrap();
+        let mut files = BTreeSet::new();
+        for experiment in &library.experiments {
+            for contest in contests(experiment, &library, Scale::Quick, &[]).unwrap() {
+                assert!(files.insert(contest.file.clone()), "{} is there twice", contest.file);
+                let profile = contest.points[0].contest.buffer.clone().filter(|name| name.ends_with(".toml"));
+                assert!(profile.is_none_or(|name| contest.names.contains(&name)), "{}", contest.file);
+            }
+        }
+    }
+
+    #[test]
     fn every_experiment_is_complete() {
         let library = Library::shipped().unwrap();
         let published = &library.published;

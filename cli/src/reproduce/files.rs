@@ -4,6 +4,7 @@ use super::{Done, ReproduceArgs, json, text};
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use sluice_papers::{Library, Rival, contests, html, markdown};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Writes a page and a table of each experiment, and the contests as `sluice run` takes them.
@@ -19,6 +20,7 @@ pub(super) fn write(
     folder.text(dir, "reproduce.json", json::SCHEMA, "every number, claim and verdict", &value)?;
     let page = text::page(all, library, args.scale);
     folder.text(dir, "papers.md", "text/markdown", "all experiments, by paper", &page)?;
+    let mut named = BTreeSet::new();
     for Done { experiment, found, judgement, took } in all {
         let stem = experiment.id.replace('/', "-");
         let page = html(experiment, judgement, found, &library.published, args.scale, took);
@@ -26,10 +28,14 @@ pub(super) fn write(
         let page = markdown(experiment, judgement, args.scale, took);
         folder.text(dir, &format!("{stem}.md"), "text/markdown", "the same as tables", &page)?;
         for contest in contests(experiment, library, args.scale, rivals).map_err(Failure::input)? {
-            let name = contest.name.replace('/', "-");
             let what = "a contest of an experiment, as `sluice run` takes it";
-            folder.text(dir, &name, "application/toml", what, &contest.text)?;
+            folder.text(dir, &contest.file, "application/toml", what, &contest.text)?;
+            named.extend(contest.names);
         }
+    }
+    for name in named {
+        let what = "a profile, list or topology that contests name";
+        folder.text(dir, &name, "text/plain", what, &library.texts[&name])?;
     }
     folder.finish(dir)
 }
