@@ -188,7 +188,7 @@ pub fn main_with(catalogue: impl Borrow<Catalogue>) -> ExitCode {
         Some(Command::Gen(args)) => r#gen::run(&args, cli.json),
         Some(Command::Explain(args)) => explain::run(&args, catalogue, cli.json),
         Some(Command::Entries(args)) => entries::run(&args, catalogue, cli.json),
-        Some(Command::Polarization(args)) => polarization::run(&args, cli.json),
+        Some(Command::Polarization(args)) => polarization::run(&args, catalogue, cli.json),
         Some(Command::Run(args)) => run::run(&args, catalogue, cli.json),
         Some(Command::Reproduce(args)) => reproduce::run(&args, catalogue, cli.json),
         Some(Command::Compare(args)) => compare::run(&args, cli.json),

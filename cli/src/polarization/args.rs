@@ -48,6 +48,10 @@ pub(crate) struct PolarizationArgs {
     /// Use the flows of this capture instead of generated ones
     #[arg(long, value_name = "FILE", conflicts_with_all = ["flows", "workload", "from_block"])]
     pub(crate) capture: Option<PathBuf>,
+    /// Send the capture's packets through this stage program at every hop, and count those that take another link than
+    /// their flow; the program has the parameters of ecmp
+    #[arg(long, value_name = "PROGRAM", requires = "capture")]
+    pub(crate) packets: Option<String>,
     /// Hash functions of the switches: RTAG7 (crc32_lo, ccitt, bisync, crc32_hi, xor16, crc16_xor1 to crc16_xor8) or
     /// the P4 extern's (crc_16, crc_32, ..)
     #[arg(long, default_value = "crc32_lo,ccitt,bisync,crc32_hi,xor16,crc16_xor8")]

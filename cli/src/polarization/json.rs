@@ -40,7 +40,23 @@ fn draws(draws: &Draws<'_>) -> Value {
 fn outcome(o: &Outcome) -> Value {
     match &o.results {
         Err(why) => json!({ "scheme": o.name, "plan": false, "reason": why.to_string() }),
-        Ok(r) => results(&o.name, r),
+        Ok(r) => {
+            let mut value = results(&o.name, r);
+            if let Some(packets) = &o.packets {
+                value["packets"] = match packets {
+                    Err(why) => json!({ "sent": false, "reason": why }),
+                    Ok(c) => json!({
+                        "sent": true,
+                        "packets": c.packets,
+                        "left_out": c.left_out,
+                        "hops": c.hops,
+                        "expired_hops": c.expired,
+                        "differing_hops": c.differing,
+                    }),
+                };
+            }
+            value
+        }
     }
 }
 

@@ -12,9 +12,12 @@ pub(crate) use args::PolarizationArgs;
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve::blueprint;
+use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fabric::flows::{Extracted, Flows, Generator, extract};
 use sluice_fabric::polarization::run as measure_scheme;
-use sluice_fabric::polarization::{NoPlan, Picker, PointStats, Question, Results, one_size_will_do};
+use sluice_fabric::polarization::{
+    Compared, NoPlan, Picker, PointStats, Question, Results, compare, one_size_will_do,
+};
 use sluice_fabric::topology::{Clos, DRing, Network, Wan};
 use sluice_hashing::scheme::{Scheme, Terms};
 use sluice_pcaps::capture::CaptureReader;
@@ -28,6 +31,8 @@ struct Outcome {
     /// Scheme; `None` for the ideal mixer.
     scheme: Option<Scheme>,
     results: Result<Box<Results>, NoPlan>,
+    /// Packets beside the walks of their flows, if they were sent; else why they could not be.
+    packets: Option<Result<Compared, String>>,
 }
 
 /// All results of a run.
@@ -44,9 +49,11 @@ struct Report<'a> {
 const FIGURE_SIZES: [u32; 5] = [9, 25, 41, 57, 73];
 
 /// Runs all schemes over the same flows and prints a comparison.
-pub(crate) fn run(args: &PolarizationArgs, as_json: bool) -> Result<(), Failure> {
+pub(crate) fn run(args: &PolarizationArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let network = network(args)?;
     let captured = args.capture.as_deref().map(|path| captured(path, &network)).transpose()?;
+    let stage =
+        args.packets.as_deref().map(|name| catalogue.get(name)).transpose().map_err(Failure::input)?;
     let mut outcomes = Vec::new();
     for &scheme in &args.schemes {
         let draws = if scheme == Scheme::PerStage { args.draws } else { 1 };
@@ -54,12 +61,13 @@ pub(crate) fn run(args: &PolarizationArgs, as_json: bool) -> Result<(), Failure>
             let name = if draws > 1 { format!("{scheme} {}", draw + 1) } else { scheme.to_string() };
             let question = question(args, scheme, args.picker, draw);
             let results = one(args, &network, &captured, &question);
-            outcomes.push(Outcome { name, scheme: Some(scheme), results });
+            let packets = stage.map(|stage| packets(args, stage.as_ref(), &network, &captured, &question));
+            outcomes.push(Outcome { name, scheme: Some(scheme), results, packets: packets.transpose()? });
         }
     }
     let ideal = question(args, Scheme::Plain, Picker::Ideal, 0);
     let results = one(args, &network, &captured, &ideal);
-    outcomes.push(Outcome { name: "ideal mixer".to_owned(), scheme: None, results });
+    outcomes.push(Outcome { name: "ideal mixer".to_owned(), scheme: None, results, packets: None });
     let sizes = if args.output.is_some() { by_size(args, &network, &captured) } else { Vec::new() };
     let report = Report { args, network: &network, captured, outcomes, sizes };
     if let Some(dir) = &args.output {
@@ -111,6 +119,19 @@ fn one(
         flows = flows.from_block(block);
     }
     measure_scheme(network, question, Flows::Made(&flows), threads).map(Box::new)
+}
+
+/// Sends the packets of the capture. The inner error says why a scheme cannot run on a switch.
+fn packets(
+    args: &PolarizationArgs,
+    stage: &dyn StageProgram,
+    network: &Network,
+    captured: &Option<Extracted>,
+    question: &Question,
+) -> Result<Result<Compared, String>, Failure> {
+    let (Some(path), Some(captured)) = (&args.capture, captured) else { return Ok(Ok(Compared::default())) };
+    let mut reader = CaptureReader::open(path).map_err(Failure::input)?;
+    Ok(compare(stage, network, question, &captured.flows, &mut reader))
 }
 
 fn question(args: &PolarizationArgs, scheme: Scheme, picker: Picker, draw: u32) -> Question {

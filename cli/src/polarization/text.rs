@@ -25,6 +25,7 @@ pub(super) fn text(report: &Report<'_>) -> String {
     for (name, why) in report.outcomes.iter().filter_map(|o| Some((&o.name, o.results.as_ref().err()?))) {
         let _ = writeln!(out, "\n{name}: no plan: {why}");
     }
+    packets(&mut out, report);
     if !report.sizes.is_empty() {
         let rows = report.sizes.iter().map(|(q, cv)| vec![q.to_string(), format!("{cv:.4}")]).collect();
         let _ = writeln!(out, "\nCoprime sizes, noise taken off:\n{}", table(&["SIZE", "CV"], rows));
@@ -37,6 +38,40 @@ pub(super) fn text(report: &Report<'_>) -> String {
          US 12088500). `sluice explain hashing` shows how a size is chosen."
     );
     out
+}
+
+/// Writes what packets did beside the walks of their flows.
+fn packets(out: &mut String, report: &Report<'_>) {
+    let Some(program) = &report.args.packets else { return };
+    let mut rows = Vec::new();
+    for outcome in &report.outcomes {
+        match &outcome.packets {
+            Some(Ok(c)) => rows.push(
+                [
+                    &outcome.name as &dyn std::fmt::Display,
+                    &c.packets,
+                    &c.left_out,
+                    &c.hops,
+                    &c.expired,
+                    &c.differing,
+                ]
+                .map(ToString::to_string)
+                .to_vec(),
+            ),
+            Some(Err(why)) => {
+                let _ = writeln!(out, "\n{}: no packets: {why}", outcome.name);
+            }
+            None => {}
+        }
+    }
+    if !rows.is_empty() {
+        let _ = writeln!(
+            out,
+            "\nPackets through {program}. LEFT OUT: frames that are not IPv4 without options right after Ethernet. EXPIRED:\n\
+             hops after the TTL ran out. DIFFER: hops at which the switch took another link than the walk of the flow.\n{}",
+            table(&["SCHEME", "PACKETS", "LEFT OUT", "HOPS", "EXPIRED", "DIFFER"], rows)
+        );
+    }
 }
 
 /// Writes the summary of several draws; the table that follows it shows the worst draw.

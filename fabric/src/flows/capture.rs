@@ -29,7 +29,7 @@ pub fn extract(reader: &mut CaptureReader<'_>, network: &Network) -> Result<Extr
     let mut found = Extracted::default();
     while let Some(frame) = reader.next_frame()? {
         found.frames += 1;
-        match key_of(frame.data) {
+        match frame_key(frame.data) {
             Some(key) => *keys.entry(key).or_default() += u64::from(frame.orig_len),
             None => found.skipped += 1,
         }
@@ -59,7 +59,8 @@ const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 /// Returns the key of an IP frame, after any number of VLAN tags; `None` for other frames. Ports are those of unfragmented
 /// TCP and UDP.
-fn key_of(frame: &[u8]) -> Option<[u8; KEY_BYTES]> {
+#[must_use]
+pub fn frame_key(frame: &[u8]) -> Option<[u8; KEY_BYTES]> {
     let link = ethernet::View::new(frame).ok()?;
     let (mut kind, mut payload) = (link.ethertype(), link.payload());
     while TAGS.contains(&kind) {
@@ -78,7 +79,9 @@ fn key_of_ipv4(packet: &[u8]) -> Option<[u8; KEY_BYTES]> {
     let header = ip.header();
     // A fragment has the flag "more fragments" or an offset above 0.
     let fragment = packet.get(6).zip(packet.get(7)).is_some_and(|(high, low)| high & 0x3f | low != 0);
-    let ports = ip.payload().get(..4).filter(|_| !fragment);
+    // A host whose NIC segments captures frames with the total length 0, so the ports are found by the header's length.
+    let behind = packet.first().map_or(0, |first| usize::from(first & 0xf) * 4);
+    let ports = packet.get(behind..behind + 4).filter(|_| !fragment);
     Some(key(header.source.octets(), ip.destination().octets(), ip.protocol(), ports, header.ttl))
 }
 
@@ -121,16 +124,16 @@ mod tests {
             builder.ipv4(ip).udp(udp::Header::new(0x1234, 80)).build_len(90, &mut out).unwrap();
             out
         };
-        let plain = key_of(&built(start)).unwrap();
-        assert_eq!(key_of(&built(start.vlan(tag(5)))), Some(plain));
+        let plain = frame_key(&built(start)).unwrap();
+        assert_eq!(frame_key(&built(start.vlan(tag(5)))), Some(plain));
         let two = built(start.service_vlan(tag(7)).vlan(tag(5)));
         assert_eq!((&two[12..14], &two[16..18]), (&[0x88, 0xa8][..], &[0x81, 0x00][..]));
-        assert_eq!(key_of(&two), Some(plain));
+        assert_eq!(frame_key(&two), Some(plain));
         // Two customer tags, as some switches stack them.
         let mut both = two;
         both[12..14].copy_from_slice(&[0x81, 0x00]);
-        assert_eq!(key_of(&both), Some(plain));
-        assert_eq!(key_of(&both[..17]), None);
+        assert_eq!(frame_key(&both), Some(plain));
+        assert_eq!(frame_key(&both[..17]), None);
     }
 
     #[test]
@@ -142,10 +145,10 @@ mod tests {
             out
         };
         let v4 = ipv4::Header::new([10, 0, 0, 1].into(), [10, 0, 1, 1].into());
-        let key = key_of(&built(start().ipv4(v4))).unwrap();
+        let key = frame_key(&built(start().ipv4(v4))).unwrap();
         assert_eq!(key[..13], [10, 0, 0, 1, 10, 0, 1, 1, 17, 0x12, 0x34, 0, 80]);
         let [from, to] = ["2001:db8:0:1::5", "2001:db8::1:0:7"].map(|a| a.parse::<Ipv6Addr>().unwrap());
-        let key = key_of(&built(start().ipv6(ipv6::Header::new(from, to)))).unwrap();
+        let key = frame_key(&built(start().ipv6(ipv6::Header::new(from, to)))).unwrap();
         let words =
             |a: Ipv6Addr| a.octets().chunks(4).map(|w| u32::from_be_bytes(w.try_into().unwrap())).collect();
         let fold = |a: Ipv6Addr| -> [u8; 4] {
@@ -154,6 +157,6 @@ mod tests {
         };
         assert_eq!((key[..4].to_vec(), key[4..8].to_vec()), (fold(from).to_vec(), fold(to).to_vec()));
         assert_eq!(key[8..13], [17, 0x12, 0x34, 0, 80]);
-        assert_eq!(key_of(&[0; 60]), None);
+        assert_eq!(frame_key(&[0; 60]), None);
     }
 }

@@ -5,7 +5,7 @@ mod capture;
 mod generate;
 
 pub use bursts::{Burst, Bursts, bursts};
-pub use capture::{Extracted, extract};
+pub use capture::{Extracted, extract, frame_key};
 pub use generate::{Generator, Workload};
 
 use sluice_asic::hash::rank::rank;
