@@ -91,7 +91,8 @@ pub struct HashingPart {
     pub topology: String,
     /// Server blocks of `clos` and `dring`; the network's own number by default.
     pub blocks: Option<u32>,
-    /// Number of flows at scale `quick`.
+    /// Number of flows at scale `quick`; not of a part with `packets`.
+    #[serde(default)]
     pub flows: u64,
     /// The same at scale `full`; that of `quick` by default.
     pub full_flows: Option<u64>,
@@ -108,6 +109,8 @@ pub struct HashingPart {
     pub members: Vec<u32>,
     /// Number of seeds, each with flows and draws of its own.
     pub seeds: u32,
+    /// Stage program through which packets go at every hop. The flows are then those of the reader's capture.
+    pub packets: Option<String>,
 }
 
 /// A number beside a published one.
@@ -232,6 +235,12 @@ pub struct ExperimentError {
 }
 
 impl Experiment {
+    /// Returns true if it needs a capture of the reader.
+    #[must_use]
+    pub fn needs_capture(&self) -> bool {
+        self.hashing.iter().any(|part| part.packets.is_some())
+    }
+
     /// Parses the file of an experiment. `name` is the file's name.
     ///
     /// # Errors

@@ -3,13 +3,15 @@
 use crate::experiment::HashingPart;
 use crate::found::FoundPoint;
 use crate::scale::Scale;
-use sluice_fabric::flows::{Flows, Generator, Workload};
-use sluice_fabric::polarization::{self, Picker, PointStats, Question, Results};
+use sluice_catalogue::StageProgram;
+use sluice_fabric::flows::{Extracted, Flows, Generator, Workload, extract};
+use sluice_fabric::polarization::{self, Compared, Picker, PointStats, Question, Results};
 use sluice_fabric::topology::{Clos, DRing, Network, Wan};
 use sluice_hashing::replicas::Order;
 use sluice_hashing::scheme::{Scheme, Terms};
 use sluice_hashing::values::FunctionList;
 use sluice_hashing::wcmp::Method;
+use sluice_pcaps::capture::CaptureReader;
 use sluice_scenario::contest::{Figure, FigureTable};
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -29,12 +31,20 @@ const IDEAL: &str = "ideal";
 /// | `POINT.cv_p50`, `POINT.cv_p99`, `POINT.cv` | of the groups of one decision point |
 /// | `beyond_noise` | largest median over decision points, without the part that chance explains |
 /// | `max_min` | most loaded link over the least one, the largest over decision points; 0 if a link is idle |
+/// | `packets`, `hops`, `differing` | of a part with `packets`: packets of the capture, switches that they passed, and hops at which a packet took another link than its flow |
 /// | `idle`, `empty`, `failed`, `entries` | links without flows, groups without traffic, groups that fail, table entries |
 ///
 /// # Errors
-/// If a name is unknown, or a scheme has no plan for the network.
-pub fn measure(part: &HashingPart, scale: Scale, threads: NonZero<usize>) -> Result<FoundPoint, String> {
+/// If a name is unknown, if a scheme has no plan for the network, or if a part with packets has no capture, or none with flows.
+pub fn measure(
+    part: &HashingPart,
+    scale: Scale,
+    threads: NonZero<usize>,
+    trace: Option<&Trace<'_>>,
+) -> Result<FoundPoint, String> {
     let network = network(part)?;
+    let trace = part.packets.is_some().then(|| trace.ok_or("the experiment needs a capture")).transpose()?;
+    let captured = trace.map(|trace| trace.flows(&network)).transpose()?;
     let supply = part.functions.as_deref().unwrap_or(FUNCTIONS).parse::<FunctionList>();
     let supply = supply.map_err(|e| e.to_string())?.0;
     let workload = match part.workload.as_deref() {
@@ -59,9 +69,24 @@ pub fn measure(part: &HashingPart, scale: Scale, threads: NonZero<usize>) -> Res
             let order = Order::Interleaved;
             let terms = Terms { supply: supply.clone(), seed, hash_bits, width, target: TARGET, order };
             let question = Question { scheme, terms, picker, members, method: Method::Split };
-            let found = polarization::run(&network, &question, Flows::Made(&flows), threads);
+            let flows = captured.as_ref().map_or(Flows::Made(&flows), |c| Flows::Given(&c.flows));
+            let found = polarization::run(&network, &question, flows, threads);
             let found = found.map_err(|e| format!("{label}: {e}"))?;
-            for (name, value) in numbers(&found) {
+            let mut numbers = numbers(&found);
+            if let (Some(trace), Some(captured), false) = (trace, &captured, picker == Picker::Ideal) {
+                let sent = polarization::compare(
+                    trace.program,
+                    &network,
+                    &question,
+                    &captured.flows,
+                    &mut trace.reader()?,
+                );
+                let Compared { packets, hops, differing, .. } = sent.map_err(|e| format!("{label}: {e}"))?;
+                for (name, count) in [("packets", packets), ("hops", hops), ("differing", differing)] {
+                    numbers.insert(name.to_owned(), count.into());
+                }
+            }
+            for (name, value) in numbers {
                 table.entry(label.clone()).or_default().entry(name).or_default().0.push(value);
             }
             Ok::<(), String>(())
@@ -80,6 +105,31 @@ pub fn measure(part: &HashingPart, scale: Scale, threads: NonZero<usize>) -> Res
     }
     let figures = FigureTable::new(table, part.seeds as usize);
     Ok(FoundPoint { figures, ..FoundPoint::default() })
+}
+
+/// A capture of the reader, and the stage program through which its packets go.
+#[derive(Clone, Copy)]
+pub struct Trace<'a> {
+    /// Bytes of the capture file.
+    pub bytes: &'a [u8],
+    /// Name of the file, for messages.
+    pub name: &'a str,
+    /// The program.
+    pub program: &'a dyn StageProgram,
+}
+
+impl Trace<'_> {
+    fn reader(&self) -> Result<CaptureReader<'_>, String> {
+        CaptureReader::from_bytes(self.bytes, self.name).map_err(|e| e.to_string())
+    }
+
+    fn flows(&self, network: &Network) -> Result<Extracted, String> {
+        let found = extract(&mut self.reader()?, network).map_err(|e| e.to_string())?;
+        match found.flows.is_empty() {
+            true => Err(format!("{} has no frame with IP, so it has no flows", self.name)),
+            false => Ok(found),
+        }
+    }
 }
 
 /// Largest variation that replication may cause, in thousandths, as by default of `sluice polarization`.

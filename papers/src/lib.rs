@@ -30,7 +30,7 @@ pub use experiment::{
     Axis, Claim, ContestPart, Experiment, ExperimentError, HashingPart, PlotSetting, Row, ScenarioPart,
 };
 pub use found::{Found, FoundPoint};
-pub use hashing::measure;
+pub use hashing::{Trace, measure};
 pub use judge::{ClaimResult, Judgement, RivalRow, RowResult, Verdict, estimate as estimate_text, judge};
 pub use page::{chapter, html, markdown, overview, row_cells};
 pub use published::{Paper, Published, PublishedValue, Reading, Side};

@@ -48,6 +48,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("azure/storm", include_str!("../experiments/azure/storm.toml")),
     ("hashing/clos", include_str!("../experiments/hashing/clos.toml")),
     ("hashing/spineless", include_str!("../experiments/hashing/spineless.toml")),
+    ("hashing/trace", include_str!("../experiments/hashing/trace.toml")),
     ("hashing/wan", include_str!("../experiments/hashing/wan.toml")),
     ("dcqcn/fairness", include_str!("../experiments/dcqcn/fairness.toml")),
     ("dcqcn/rate", include_str!("../experiments/dcqcn/rate.toml")),

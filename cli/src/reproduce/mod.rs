@@ -30,6 +30,10 @@ pub(crate) struct ReproduceArgs {
     /// Sluice's sources [default: the experiments that come with Sluice]
     #[arg(long, value_name = "DIR")]
     papers: Option<PathBuf>,
+    /// Capture of yours (pcap or pcapng), whose packets the experiments send that need one; without it `all` and names of papers
+    /// leave these out
+    #[arg(long, value_name = "FILE")]
+    capture: Option<PathBuf>,
     /// Print the results as Markdown; of `all`, the handbook's page docs/papers.md
     #[arg(long)]
     markdown: bool,
@@ -69,7 +73,25 @@ pub(crate) fn run(args: &ReproduceArgs, catalogue: &Catalogue, as_json: bool) ->
         }
         return Ok(());
     }
-    let wanted = chosen(&args.ids, &library.experiments)?;
+    let mut wanted = chosen(&args.ids, &library.experiments)?;
+    if args.capture.is_none() {
+        for id in &args.ids {
+            if let Some(lacking) =
+                wanted.iter().find(|experiment| experiment.id == *id && experiment.needs_capture())
+            {
+                return Err(Failure::with_help(
+                    format!("{} sends the packets of a capture, and there is none", lacking.id),
+                    "name one: --capture trace.pcapng",
+                ));
+            }
+        }
+        wanted.retain(|experiment| {
+            if experiment.needs_capture() {
+                print_error(format_args!("note: {} is left out: it needs --capture FILE\n", experiment.id));
+            }
+            !experiment.needs_capture()
+        });
+    }
     let rivals: Vec<Rival> = args.with.iter().map(|program| Rival::new(program)).collect();
     let mut done = Vec::with_capacity(wanted.len());
     for experiment in wanted {
@@ -171,6 +193,13 @@ mod tests {
                 assert!(!stale, "{}: `{what}` agrees, so its `because` is stale", experiment.id);
             }
         }
+    }
+
+    #[test]
+    fn an_experiment_that_needs_a_capture_is_refused_without_one() {
+        let refused = run(&args(&["hashing/trace"]), &sluice_generated::catalogue(), false).unwrap_err();
+        assert_eq!(refused.to_string(), "hashing/trace sends the packets of a capture, and there is none");
+        assert_eq!(refused.help().as_deref(), Some("name one: --capture trace.pcapng"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::ReproduceArgs;
 use crate::fail::Failure;
 use crate::run::contest::{Running, Source, Texts, run_sources};
 use sluice_catalogue::Catalogue;
-use sluice_papers::{Experiment, Found, FoundPoint, Library, Rival, contests, measure};
+use sluice_papers::{Experiment, Found, FoundPoint, Library, Rival, Trace, contests, measure};
 use sluice_scenario::contest::FigureTable;
 use sluice_scenario::{Lab, ScenarioFile, shipped};
 use std::num::NonZero;
@@ -45,8 +45,17 @@ pub(super) fn run(
         found.add(&part, point);
     }
     for part in &experiment.hashing {
-        let measured = measure(part, args.scale, threads);
-        let point = measured.map_err(|e| Failure::input(format!("{}: {e}", experiment.id)))?;
+        let wrong = |e: String| Failure::input(format!("{}: {e}", experiment.id));
+        let capture = part.packets.as_ref().zip(args.capture.as_ref());
+        let bytes = capture.map(|(_, path)| std::fs::read(path).map_err(|e| Failure::file("read", path, &e)));
+        let bytes = bytes.transpose()?.unwrap_or_default();
+        let trace = capture.map(|(program, path)| {
+            let program = catalogue.get(program).map_err(|e| wrong(e.to_string()))?.as_ref();
+            let name = path.to_str().unwrap_or("the capture");
+            Ok::<Trace<'_>, Failure>(Trace { bytes: &bytes, name, program })
+        });
+        let measured = measure(part, args.scale, threads, trace.transpose()?.as_ref());
+        let point = measured.map_err(wrong)?;
         found.add(&part.name, point);
     }
     scenarios(experiment, &mut found)?;

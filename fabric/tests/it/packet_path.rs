@@ -9,12 +9,14 @@ use sluice_exec::engine::Engine;
 use sluice_exec::packet::{HeadLayout, PacketStore};
 use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_exec::reference::Reference;
-use sluice_fabric::flows::{Flow, Generator, Workload};
-use sluice_fabric::polarization::{Compiled, Picker, Question, plan};
+use sluice_fabric::flows::{Flow, Generator, Workload, extract};
+use sluice_fabric::polarization::{Compared, Compiled, Picker, Question, compare, plan};
 use sluice_fabric::topology::Clos;
 use sluice_hashing::replicas::Order;
 use sluice_hashing::scheme::{FlowFunction, Scheme, Terms};
 use sluice_hashing::wcmp::Method;
+use sluice_pcaps::capture::write::{TraceFormat, TraceWriter};
+use sluice_pcaps::capture::{CaptureReader, CaptureTime};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, tcp, udp};
 use sluice_place::place;
 use sluice_programs::balance::{EcmpParams, Plan};
@@ -168,5 +170,48 @@ fn walks_and_packets_choose_alike() {
         let ports = network.groups[group].links.len() as u16;
         let reached = (0..ports).filter(|port| walked.contains(port)).count();
         assert!(reached > 1, "{scheme} {name}: {reached} of {ports} ports");
+    }
+}
+
+/// Frames of a capture, one of each kind that the walk and the switches must read alike, or leave out.
+fn capture() -> Vec<Vec<u8>> {
+    let network = Clos { blocks: 2, width: 8, parallel: 4 }.build().unwrap();
+    let mut frames: Vec<Vec<u8>> =
+        Generator::new(Workload::Uniform, &network, 200, 9).flows().map(|flow| frame(&flow)).collect();
+    // As a host captures what its NIC cuts to segments and gives a checksum: no total length, no checksum.
+    frames[0][16..18].fill(0);
+    frames[0][24..26].fill(0);
+    // A TTL that ends at the third of eight switches: the walk's other six hops are not compared.
+    frames[1][22] = 3;
+    // ARP, and IPv4 with an option.
+    frames[2][12..14].copy_from_slice(&[0x08, 0x06]);
+    frames[3][14] = 0x46;
+    frames
+}
+
+#[test]
+fn packets_of_a_capture_take_the_links_of_their_flows_walk() {
+    let network = Clos { blocks: 2, width: 8, parallel: 4 }.build().unwrap();
+    let begin = CaptureTime::from_secs(1);
+    let mut writer = TraceWriter::new(Vec::new(), TraceFormat::Pcap, begin).unwrap();
+    capture().iter().for_each(|frame| writer.write(begin, frame).unwrap());
+    let bytes = writer.finish().unwrap();
+    let catalogue = catalogue();
+    let ecmp = catalogue.get("ecmp").unwrap();
+    let reader = || CaptureReader::from_bytes(&bytes, "made").unwrap();
+    let flows = extract(&mut reader(), &network).unwrap().flows;
+    for scheme in [Scheme::Plain, Scheme::PerStage, Scheme::PerPort, Scheme::Recombine, Scheme::Coprime] {
+        let supply = ALL_NINE.split(',').map(|f| f.parse::<FlowFunction>().unwrap()).collect();
+        let picker = Picker::Modulo16;
+        let (hash_bits, width) = picker.limits();
+        let terms = Terms { supply, seed: 3, hash_bits, width, target: 50, order: Order::Interleaved };
+        let mut question = Question { scheme, terms, picker, members: None, method: Method::Split };
+        let compared = compare(ecmp.as_ref(), &network, &question, &flows, &mut reader()).unwrap();
+        let expected = Compared { packets: 198, left_out: 2, hops: 198 * 8 - 6, differing: 0, expired: 6 };
+        assert_eq!(compared, expected, "{scheme}");
+        // No chip has ranges of the hash.
+        question.picker = Picker::Threshold;
+        let refused = compare(ecmp.as_ref(), &network, &question, &flows, &mut reader()).unwrap_err();
+        assert!(refused.contains("no emulated switch selects in this way"), "{refused}");
     }
 }
