@@ -52,6 +52,12 @@ pub(crate) enum Command {
     Flowlets(Box<crate::flowlets::FlowletsArgs>),
     /// Decode in-band telemetry (INT) in a capture
     Int(crate::int::IntArgs),
+    /// Print version, features, threads, chips and programs of this binary
+    Doctor,
+    /// Print a script with which a shell completes commands and options: bash, zsh, fish, elvish, powershell
+    Completions(crate::shell::CompletionsArgs),
+    /// Write the manual pages of all commands
+    Man(crate::shell::ManArgs),
 }
 
 /// Program, chip and parameters.
@@ -144,6 +150,9 @@ pub(crate) struct ReportArgs {
     pub(crate) target: Target,
     #[command(flatten)]
     pub(crate) placing: Placing,
+    /// Print all tables of the report: units by stage, tables, memories, reasons, PHV, parser, deparser, cycles, power
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Folder for report.txt, report.json, report.html and the vendor's layout
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,

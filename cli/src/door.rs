@@ -200,15 +200,20 @@ impl Door {
                 self.chip = resolve::chip(&args.chip)?;
                 args.through.iter_mut().try_for_each(|program| self.argument(program))
             }
+            Command::Polarization(args) => {
+                args.packets.iter_mut().try_for_each(|program| self.argument(program))
+            }
             Command::New(_)
             | Command::Check(_)
             | Command::Compare(_)
             | Command::Gen(_)
             | Command::Explain(_)
-            | Command::Polarization(_)
             | Command::Reproduce(_)
             | Command::Run(_)
-            | Command::Int(_) => Ok(()),
+            | Command::Int(_)
+            | Command::Doctor
+            | Command::Completions(_)
+            | Command::Man(_) => Ok(()),
         }
     }
 

@@ -108,6 +108,7 @@
 mod args;
 mod check;
 mod compare;
+mod doctor;
 mod door;
 mod entries;
 mod explain;
@@ -117,6 +118,7 @@ mod flowlets;
 mod fuzz;
 mod r#gen;
 mod headroom;
+mod hint;
 mod int;
 mod interrupt;
 mod new;
@@ -131,6 +133,7 @@ mod reproduce;
 mod resolve;
 mod rows;
 mod run;
+mod shell;
 mod snippet;
 mod table;
 mod test;
@@ -196,6 +199,9 @@ pub fn main_with(catalogue: impl Borrow<Catalogue>) -> ExitCode {
         Some(Command::Flowlets(args)) => flowlets::run(&args, catalogue, cli.json),
         Some(Command::Test(args)) => test::run(&args, catalogue, cli.json),
         Some(Command::Int(args)) => int::run(&args, cli.json),
+        Some(Command::Doctor) => doctor::run(catalogue, cli.json),
+        Some(Command::Completions(args)) => shell::completions(&args),
+        Some(Command::Man(args)) => shell::man(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -10,6 +10,7 @@ mod why_not;
 use crate::args::ReportArgs;
 use crate::fail::Failure;
 use crate::files::{Folder, Pending, pretty};
+use crate::hint::own_arguments;
 use crate::resolve;
 use serde_json::Value;
 use sluice_asic::chip::ChipSpec;
@@ -103,7 +104,21 @@ fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure
     if args.vendor_layout {
         return print(&format!("{}\n{}", log(), summary()), &value, false);
     }
-    print(&text, &value, as_json)
+    match args.full {
+        true => print(&text, &value, as_json),
+        false => print(&(report::short(report) + &more(args)), &value, as_json),
+    }
+}
+
+/// Returns commands that show more, with the words that the user gave.
+fn more(args: &ReportArgs) -> String {
+    let words = own_arguments("report", &args.program, &["--html"]);
+    let page = std::path::Path::new(&args.program).with_extension("html");
+    let page = page.file_name().map_or_else(|| "report.html".into(), |name| name.to_string_lossy());
+    format!(
+        "\nmore:\n  sluice report {words} --full\n      every table, memory, container, parser row and cycle\n  sluice report \
+         {words} --html {page}\n      the same as a page, with a heat map and the graph of dependencies\n"
+    )
 }
 
 fn for_both(folder: &mut Folder, dir: &std::path::Path, text: &str, value: &Value) -> Result<(), Failure> {

@@ -366,7 +366,7 @@ fn outputs_speak_of_the_authors_lines() {
     let dir = folder("p4-words");
     let leaf = dir.path().join("leaf.p4");
     fs::write(&leaf, with_statements()).unwrap();
-    let report = ok(&["report", text(&leaf)]);
+    let report = ok(&["report", text(&leaf), "--full"]);
     for said in [
         "leaf.p4:17 if (hdr.ethernet.dst[15:0] == 7) (",
         "leaf.p4:13 C.join: hdr.ethernet.ether_type = ",

@@ -69,7 +69,7 @@ fn words_of_default_outputs_are_explained() {
     for term in ["in", "created", "held", "latency", "acl_deny", "queue_tail_drop"] {
         assert!(words.contains(term), "{term}: {words:?}");
     }
-    let report = ok(&["report", "l3-ecmp"]);
+    let report = ok(&["report", "l3-ecmp", "--full"]);
     let matrix = report.lines().find(|l| l.starts_with("Stage Dep")).unwrap();
     words.extend(matrix.split_whitespace().map(str::to_owned));
     let tables = report.lines().find(|l| l.starts_with("  Table ")).unwrap();

@@ -2,10 +2,12 @@
 
 mod next_table;
 mod phv;
+mod short;
 
 use super::grid::Grid;
 use next_table::next_tables;
 use phv::phv;
+pub use short::short;
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;

@@ -1,0 +1,56 @@
+//! `sluice completions` and `sluice man`: what shells and `man` need to know of the command line, from its own definition.
+
+use crate::args::Cli;
+use crate::fail::Failure;
+use crate::files::Folder;
+use clap::{Args, Command, CommandFactory};
+use clap_complete::Shell;
+use std::io::Write;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// Shell for which the script is
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Folder for one page of each command: sluice.1, sluice-replay.1, .. [default: print sluice.1]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// Prints the script that completes commands, options and their values.
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "sluice", &mut script);
+    std::io::stdout().lock().write_all(&script)?;
+    Ok(())
+}
+
+/// Writes the pages of all commands, or prints that of the command line as a whole.
+pub(crate) fn man(args: &ManArgs) -> Result<(), Failure> {
+    let mut all = Cli::command();
+    all.build();
+    let Some(dir) = &args.output else {
+        std::io::stdout().lock().write_all(&page(all)?)?;
+        return Ok(());
+    };
+    let mut folder = Folder::of("man");
+    for command in all.get_subcommands().filter(|command| command.get_name() != "help") {
+        let name = format!("sluice-{}", command.get_name());
+        let text = String::from_utf8_lossy(&page(command.clone())?).into_owned();
+        folder.text(dir, &format!("{name}.1"), "text/troff", "the manual page of a command", &text)?;
+    }
+    let text = String::from_utf8_lossy(&page(all)?).into_owned();
+    folder.text(dir, "sluice.1", "text/troff", "the manual page of the command line", &text)?;
+    folder.finish(dir)
+}
+
+fn page(command: Command) -> Result<Vec<u8>, Failure> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page)?;
+    Ok(page)
+}

@@ -1,0 +1,165 @@
+//! The report on one screen: does the program fit, which stages it takes and why, what is fullest, how long packets take.
+
+use super::{notes, percent, placed_how};
+use crate::grid::Grid;
+use sluice_asic::chip::Column;
+use sluice_asic::gress::Gress;
+use sluice_asic::phv::{ContainerKind, ContainerSize};
+use sluice_place::report::{Report, TableReport, hundredths, watts};
+use std::fmt::Write;
+
+/// Width of a line, in characters.
+const LINE: usize = 100;
+
+/// Tables of a stage that are named.
+const TABLES: usize = 4;
+
+/// Returns the short report.
+#[must_use]
+pub fn short(report: &Report) -> String {
+    let mut out = String::new();
+    let [ingress, egress] = &report.gresses;
+    // Writing into a String cannot fail.
+    let _ = writeln!(
+        out,
+        "{} on {}: fits, {} of {} stages (ingress {}, egress {})\n",
+        report.program,
+        report.chip,
+        report.stages_used(),
+        report.stages.len(),
+        ingress.stages_used,
+        egress.stages_used,
+    );
+    let how = placed_how(report);
+    if !how.is_empty() {
+        let _ = writeln!(out, "{how}");
+    }
+    out.push_str(&stages(report));
+    let _ = write!(out, "\nwhat is fullest\n{}", fullest(report));
+    let _ = write!(out, "\nwhy it takes so many stages\n{}", chains(report));
+    let _ = write!(out, "\nlatency and power\n{}", latency(report));
+    if !report.notes.is_empty() {
+        let _ = write!(out, "\napproximated or ignored\n{}", notes(&report.notes));
+    }
+    out
+}
+
+/// A row for each used stage: its fullest resources, and its tables.
+fn stages(report: &Report) -> String {
+    let mut grid = Grid::new(["STAGE", "FULLEST", "NEXT", "SRAM", "TCAM", "TABLES"], &[1, 2, 5]);
+    let share = |used: u32, of: u32| format!("{} %", hundredths(used, of) / 100);
+    for stage in report.stages.iter().filter(|stage| stage.used.iter().any(|used| *used > 0)) {
+        let mut columns: Vec<(u64, Column)> = Column::ALL
+            .into_iter()
+            .map(|column| (hundredths(stage.used[column.index()], report.available[column.index()]), column))
+            .collect();
+        columns.sort_by_key(|(share, column)| (std::cmp::Reverse(*share), column.index()));
+        let named = |at: usize| {
+            let (share, column) = columns[at];
+            if share == 0 { String::new() } else { format!("{} {} %", column.vendor_name(), share / 100) }
+        };
+        let memory = |column: Column| share(stage.used[column.index()], report.available[column.index()]);
+        let row = [
+            stage.stage.to_string(),
+            named(0),
+            named(1),
+            memory(Column::Sram),
+            memory(Column::Tcam),
+            tables(report, stage.stage),
+        ];
+        grid.row(row);
+    }
+    grid.print(false)
+}
+
+/// Names the tables with the most entries first; conditions and keyless actions are a number.
+fn tables(report: &Report, stage: u8) -> String {
+    let here = |table: &&TableReport| table.parts.iter().any(|part| part.stage == stage);
+    let is_table = |table: &&TableReport| !matches!(table.kind, "condition" | "keyless");
+    let mut tables: Vec<&TableReport> = report.tables.iter().filter(here).filter(is_table).collect();
+    tables.sort_by_key(|table| std::cmp::Reverse(table.srams + table.tcams));
+    let others = report.tables.iter().filter(here).count() - tables.len().min(TABLES);
+    let mut words: Vec<String> = tables.iter().take(TABLES).map(|table| table.name.clone()).collect();
+    match (others, words.is_empty()) {
+        (0, _) => {}
+        (n, true) => words.push(format!("{n} conditions and actions")),
+        (n, false) => words.push(format!("{n} more")),
+    }
+    words.join(", ")
+}
+
+fn fullest(report: &Report) -> String {
+    let mut out = String::new();
+    for limit in report.limits.iter().take(4) {
+        let (name, most) = limit.users.first().map_or(("", 0), |(name, n)| (name.as_str(), *n));
+        let others = match limit.users.len().saturating_sub(1) {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        let _ = writeln!(
+            out,
+            "  {}: {} of {} ({} %) in stage {}: {name} {most}{others}",
+            limit.column.vendor_name(),
+            limit.used,
+            limit.available,
+            percent(limit.used, limit.available),
+            limit.stage,
+        );
+    }
+    let sizes = [ContainerSize::B8, ContainerSize::B16, ContainerSize::B32].map(|size| {
+        let groups = report.phv.groups.iter();
+        let normal = groups.filter(|g| g.size == size && g.kind == ContainerKind::Normal);
+        let (used, of) =
+            normal.fold((0, 0), |(used, of), g| (used + g.used[0] + g.used[1], of + g.containers));
+        format!("{} % of the {}-bit containers", hundredths(used, of) / 100, size.bits())
+    });
+    let _ = writeln!(out, "  PHV: {}", sizes.join(", "));
+    out
+}
+
+fn chains(report: &Report) -> String {
+    let mut out = String::new();
+    for gress in Gress::ALL {
+        let g = &report.gresses[gress.index()];
+        if g.critical_length == 0 {
+            continue;
+        }
+        let (needs, takes) = (g.critical_length, g.stages_used);
+        let _ = writeln!(out, "  {gress} takes {takes}; its longest chain of dependencies needs {needs}");
+        if g.critical_path.len() > 1 {
+            out.push_str(&chain(&g.critical_path));
+        }
+    }
+    if out.is_empty() { "  it has no table, condition or action\n".to_owned() } else { out }
+}
+
+/// Returns a chain on lines of [`LINE`] characters.
+fn chain(path: &[String]) -> String {
+    let mut out = String::new();
+    let mut line = String::from("   ");
+    for (i, word) in path.iter().enumerate() {
+        let piece = if i == 0 { format!(" {word}") } else { format!(" -> {word}") };
+        if line.len() + piece.len() > LINE && line.trim() != "" {
+            let _ = writeln!(out, "{line}");
+            line = String::from("   ");
+        }
+        line.push_str(&piece);
+    }
+    let _ = writeln!(out, "{line}");
+    out
+}
+
+fn latency(report: &Report) -> String {
+    let cycles = Gress::ALL.map(|gress| {
+        let g = &report.gresses[gress.index()];
+        let parser = g.paths.iter().map(|p| p.cycles).max().unwrap_or(0);
+        format!("{gress} {} cycles", parser + u64::from(g.mau_cycles + g.deparser_cycles))
+    });
+    format!(
+        "  {} ns from wire to wire without queueing ({}); {} of {} W\n",
+        report.total.as_ps().div_ceil(1000),
+        cycles.join(", "),
+        watts(report.power.worst),
+        watts(report.power.limit),
+    )
+}
