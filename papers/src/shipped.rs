@@ -33,6 +33,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("hpcc/mice", include_str!("../experiments/hpcc/mice.toml")),
     ("hpcc/parameters", include_str!("../experiments/hpcc/parameters.toml")),
     ("hpcc/reaction", include_str!("../experiments/hpcc/reaction.toml")),
+    ("azure/congestion-leak", include_str!("../experiments/azure/congestion-leak.toml")),
     ("azure/dcqcn-tuning", include_str!("../experiments/azure/dcqcn-tuning.toml")),
     ("azure/ecn-before-pfc", include_str!("../experiments/azure/ecn-before-pfc.toml")),
     ("azure/fence", include_str!("../experiments/azure/fence.toml")),
@@ -57,6 +58,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
 
 /// Name and text of each contest and profile.
 const TEXTS: &[(&str, &str)] = &[
+    ("azure/congestion-leak.toml", include_str!("../contests/azure/congestion-leak.toml")),
     ("azure/dcqcn-tuning.toml", include_str!("../contests/azure/dcqcn-tuning.toml")),
     ("azure/fence.csv", include_str!("../contests/azure/fence.csv")),
     ("azure/fence.toml", include_str!("../contests/azure/fence.toml")),
@@ -67,6 +69,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("azure/random-loss.toml", include_str!("../contests/azure/random-loss.toml")),
     ("azure/rtt-fairness.toml", include_str!("../contests/azure/rtt-fairness.toml")),
     ("azure/static-flow-control.toml", include_str!("../contests/azure/static-flow-control.toml")),
+    ("azure/uneven-receivers.toml", include_str!("../contests/azure/uneven-receivers.toml")),
     ("conweave/asymmetry.toml", include_str!("../contests/conweave/asymmetry.toml")),
     ("conweave/buffer.toml", include_str!("../contests/conweave/buffer.toml")),
     ("conweave/fat-tree.toml", include_str!("../contests/conweave/fat-tree.toml")),

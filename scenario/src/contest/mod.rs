@@ -18,6 +18,7 @@ mod ended;
 mod expect;
 mod file;
 mod flows;
+mod fluid;
 mod hosts;
 mod interval;
 mod kept;

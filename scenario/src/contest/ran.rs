@@ -3,6 +3,7 @@
 use super::alone::Alone;
 use super::ended;
 use super::file::Contest;
+use super::fluid;
 use super::performance::{Performance, Sent, Unfinished};
 use super::run::{Ready, RunError};
 use super::samples::{Sampler, Samples};
@@ -98,7 +99,7 @@ impl Ran {
     /// not known yet, and is the same.
     pub(super) fn judged(self, contest: &Contest, ready: &Ready<'_>, own: &Alone) -> Performance {
         let (mut sent, mut unfinished, mut hosts) = (Vec::new(), Vec::new(), HostCounters::default());
-        let mut paused_hosts = 0;
+        let (mut paused_hosts, mut early) = (0, Vec::new());
         for (station, id) in ready.stations.iter().zip(&self.hosts) {
             let Some(host) = self.network.host::<Nic>(*id) else { continue };
             unfinished
@@ -107,9 +108,11 @@ impl Ran {
             paused_hosts += u64::from(counters.pauses > 0);
             hosts += counters;
             let counts =
-                |done: &&Completion| done.message.start >= contest.workload.warm(done.message.workload);
-            let judged = host.completions().iter().filter(counts);
-            sent.extend(judged.filter_map(|done| {
+                |done: &Completion| done.message.start >= contest.workload.warm(done.message.workload);
+            let (judged, others): (Vec<&Completion>, _) =
+                host.completions().iter().partition(|done| counts(done));
+            early.extend(others.into_iter().map(|done| (station.address, done.message)));
+            sent.extend(judged.into_iter().filter_map(|done| {
                 let own = own.time(station.address, &done.message, ready)?;
                 Some(Sent { from: station.address, completion: *done, own, fastest: own })
             }));
@@ -120,11 +123,15 @@ impl Ran {
         counts.extend(of_hosts(&hosts));
         counts.insert("paused_hosts".to_owned(), paused_hosts);
         counts.insert("alone_ns".to_owned(), own.mean().as_nanos());
+        let workloads: Vec<String> = contest.workload.list.iter().map(|w| w.name.clone()).collect();
+        if let Some(links) = &ready.paths {
+            counts.extend(fluid::numbers(links, ready, &sent, &early, &unfinished, &workloads));
+        }
         Performance {
             slowdown: contest.alone,
             bins: contest.metrics.bins(),
             window: contest.workload.window(),
-            workloads: contest.workload.list.iter().map(|w| w.name.clone()).collect(),
+            workloads,
             sent,
             unfinished,
             counts,

@@ -26,10 +26,11 @@ use sluice_control::ControlOp;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, HostPort, deploy};
 use sluice_fabric::host::nic::{HostMessages, PortConfig, TransportConfig};
 use sluice_fabric::network::{NetworkError, NetworkSetup, SwitchId};
-use sluice_fabric::topology::{Blueprint, Bottlenecks};
+use sluice_fabric::topology::{Blueprint, Bottlenecks, OnlyPaths};
 use sluice_place::Options;
 use sluice_switch::SwitchConfig;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use thiserror::Error;
 
@@ -106,6 +107,8 @@ pub(super) struct Ready<'c> {
     pub(super) nics: BTreeMap<BitRate, PortConfig>,
     pub(super) transports: Vec<TransportConfig>,
     pub(super) bottlenecks: Bottlenecks,
+    /// The links between the hosts, if max-min fair rates are asked for.
+    pub(super) paths: Option<Arc<OnlyPaths>>,
     /// Payload bytes of a full packet.
     pub(super) mtu: u32,
     /// Stages of the switches.
@@ -120,7 +123,8 @@ impl Ready<'_> {
         let (stations, nics, transports) =
             (self.stations.clone(), self.nics.clone(), self.transports.clone());
         let (bottlenecks, stages) = (self.bottlenecks.clone(), self.stages.clone());
-        Ready { network, changes: Vec::new(), stations, nics, transports, bottlenecks, stages, ..*self }
+        let (changes, paths) = (Vec::new(), self.paths.clone());
+        Ready { network, changes, stations, nics, transports, bottlenecks, paths, stages, ..*self }
     }
 
     /// Returns the network's setup with this seed of losses, marks and programs.
@@ -353,6 +357,8 @@ pub(super) fn ready<'c, F: Files>(
     let mtu = transports.first().map_or(0, |transport| transport.framing().0);
     records::check_speeds(&transports, &deployed.positions).map_err(RunError::Setting)?;
     let bottlenecks = Bottlenecks::new(&deployed.positions);
+    let only = contest.metrics.max_min.then(|| OnlyPaths::new(&deployed.positions)).transpose();
+    let paths = only.map_err(|e| RunError::Setting(format!("metrics.max_min: {e}")))?.map(Arc::new);
     let (network, mut changes) = (deployed.network, deployed.changes);
     changes.extend(planned.rate_changes(&network));
     let stages = setup.plan.switches.iter().map(|switch| switch.stage).collect();
@@ -366,6 +372,7 @@ pub(super) fn ready<'c, F: Files>(
         nics,
         transports,
         bottlenecks,
+        paths,
         mtu,
         stages,
     })

@@ -97,6 +97,9 @@ macro_rules! with_transport_keys {
             /// True if a rate cut delays the packet that waits for its time, the default; false if only packets after it
             /// have the new rate.
             pub repaces: Option<bool>,
+            /// True if a pair that must wait for its time holds up the pairs behind it, a fault of NIC firmware; false by
+            /// default.
+            pub head_of_line_blocking: Option<bool>,
             /// Marked packets that the receiver answers with a notification; all by default.
             pub notification: Option<NotificationSetting>,
             /// Form of notifications: `packet` (a CNP, the default), or `acknowledgement` (BECN in the acknowledgement).
@@ -131,6 +134,7 @@ macro_rules! with_transport_keys {
                     window: self.window,
                     burst: self.burst,
                     repaces: self.repaces,
+                    head_of_line_blocking: self.head_of_line_blocking,
                     notification: self.notification.clone(),
                     carrier: self.carrier,
                     notify_missing: self.notify_missing,
@@ -308,6 +312,7 @@ impl TransportSetting {
             window: own.window.or(base.window.filter(|_| !sender)),
             burst: own.burst.or(base.burst),
             repaces: own.repaces.or(base.repaces),
+            head_of_line_blocking: own.head_of_line_blocking.or(base.head_of_line_blocking),
             notification: own.notification.or_else(|| base.notification.clone().filter(|_| !sender)),
             carrier: own.carrier.or(base.carrier.filter(|_| !sender)),
             notify_missing: own.notify_missing.or(base.notify_missing.filter(|_| !sender)),
@@ -368,6 +373,7 @@ impl TransportSetting {
             ("window", self.window.is_some()),
             ("burst", self.burst.is_some()),
             ("repaces", self.repaces.is_some()),
+            ("head_of_line_blocking", self.head_of_line_blocking.is_some()),
             ("notification", self.notification.is_some()),
             ("carrier", self.carrier.is_some()),
             ("notify_missing", self.notify_missing.is_some()),
@@ -395,6 +401,7 @@ impl TransportSetting {
             window: self.window(&congestion)?,
             burst,
             repaces: self.repaces.unwrap_or(true),
+            head_of_line: self.head_of_line(&congestion)?,
             coalescing,
             scope,
             carrier: match self.carrier(&congestion)? {
@@ -408,6 +415,21 @@ impl TransportSetting {
             control,
             congestion,
         })
+    }
+
+    fn head_of_line(&self, congestion: &CongestionConfig) -> Result<bool, String> {
+        let given = self.head_of_line_blocking;
+        match (given.unwrap_or(false), congestion) {
+            (_, CongestionConfig::None) if given.is_some() => {
+                Err("`head_of_line_blocking` has no effect, because pairs without congestion control do not wait; leave it out".into())
+            }
+            (true, _) if self.repaces == Some(false) => Err(
+                "`repaces = false` has no effect beside `head_of_line_blocking`, which reads the rate of the pair whose \
+                 turn it is; leave one out"
+                    .into(),
+            ),
+            (given, _) => Ok(given),
+        }
     }
 
     fn recovery(&self, mtu: u32) -> Result<Recovery, String> {
