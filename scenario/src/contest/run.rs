@@ -24,7 +24,7 @@ use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_catalogue::Catalogue;
 use sluice_control::ControlOp;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, HostPort, deploy};
-use sluice_fabric::host::nic::{HostMessages, PortConfig, TransportConfig};
+use sluice_fabric::host::nic::{BusConfig, HostMessages, PortConfig, TransportConfig};
 use sluice_fabric::network::{NetworkError, NetworkSetup, SwitchId};
 use sluice_fabric::topology::{Blueprint, Bottlenecks, OnlyPaths};
 use sluice_place::Options;
@@ -106,6 +106,8 @@ pub(super) struct Ready<'c> {
     /// Port and transports of the hosts at each link rate.
     pub(super) nics: BTreeMap<BitRate, PortConfig>,
     pub(super) transports: Vec<TransportConfig>,
+    /// The bus of each host, in the order of the stations; empty without buses.
+    pub(super) buses: Vec<BusConfig>,
     pub(super) bottlenecks: Bottlenecks,
     /// The links between the hosts, if max-min fair rates are asked for.
     pub(super) paths: Option<Arc<OnlyPaths>>,
@@ -116,7 +118,7 @@ pub(super) struct Ready<'c> {
 }
 
 impl Ready<'_> {
-    /// Returns the same network without its events: cables and entries stay as they are at the start.
+    /// Returns the same network without its events and loopback flows: cables and entries stay as they are at the start.
     fn undisturbed(&self) -> Self {
         let mut network = self.network.clone();
         network.links.iter_mut().for_each(|link| link.script.clear());
@@ -124,7 +126,8 @@ impl Ready<'_> {
             (self.stations.clone(), self.nics.clone(), self.transports.clone());
         let (bottlenecks, stages) = (self.bottlenecks.clone(), self.stages.clone());
         let (changes, paths) = (Vec::new(), self.paths.clone());
-        Ready { network, changes, stations, nics, transports, bottlenecks, paths, stages, ..*self }
+        let buses = self.buses.iter().map(|bus| BusConfig { loopback: None, ..*bus }).collect();
+        Ready { network, changes, stations, nics, transports, buses, bottlenecks, paths, stages, ..*self }
     }
 
     /// Returns the network's setup with this seed of losses, marks and programs.
@@ -350,6 +353,7 @@ pub(super) fn ready<'c, F: Files>(
     }
     let (cell, same) = records::cell(&deployed.network, setup.chip.tm.cell);
     let transports = contest.hosts.transports(cell).map_err(RunError::Setting)?;
+    let buses = buses(contest, &plan, &stations, &transports).map_err(RunError::Setting)?;
     if !same && contest.hosts.telemetry.as_ref().is_none_or(|telemetry| telemetry.cell.is_none()) {
         records::check_cells(&transports).map_err(RunError::Setting)?;
     }
@@ -371,11 +375,27 @@ pub(super) fn ready<'c, F: Files>(
         stations,
         nics,
         transports,
+        buses,
         bottlenecks,
         paths,
         mtu,
         stages,
     })
+}
+
+/// Returns the bus of each host; nothing without buses.
+fn buses(
+    contest: &Contest,
+    plan: &Blueprint,
+    stations: &[Station],
+    transports: &[TransportConfig],
+) -> Result<Vec<BusConfig>, String> {
+    let (Some(setting), Some(bus)) = (&contest.hosts.bus, contest.hosts.bus(transports)?) else {
+        return Ok(Vec::new());
+    };
+    let loops = setting.loops_back(&HostTable::of(plan, stations.to_vec(), contest.hosts.cable))?;
+    let of = |loops: bool| BusConfig { loopback: bus.loopback.filter(|_| loops), ..bus };
+    Ok(loops.into_iter().map(of).collect())
 }
 
 /// Returns the hosts' places, by switch and port.

@@ -3,12 +3,14 @@
 //! The keys of a transport are in `[hosts]`, or in `[[hosts.transport]]` with a name for each. A key that a named
 //! transport lacks has the value that `[hosts]` gives.
 
+mod bus;
 mod congestion;
 mod generation;
 mod tcp;
 mod udp;
 mod vendor;
 
+pub use bus::{BusSetting, LoopbackSetting};
 pub use congestion::{
     CadenceName, CongestionName, HpccSetting, LayoutName, RateDctcpSetting, TelemetrySetting, TimelySetting,
     WindowSetting,
@@ -27,7 +29,7 @@ use sluice_asic::units::{BitRate, Bytes, Duration};
 use sluice_fabric::host::congestion::{CongestionConfig, WindowConfig};
 use sluice_fabric::host::dcqcn::{Coalescing, NotificationScope};
 use sluice_fabric::host::hpcc::TelemetryFormat;
-use sluice_fabric::host::nic::{PortConfig, TransportConfig};
+use sluice_fabric::host::nic::{BusConfig, PortConfig, TransportConfig};
 use sluice_fabric::host::rdma::{Carrier, RdmaConfig, TrafficClass};
 use sluice_fabric::host::recovery::Recovery;
 
@@ -157,6 +159,8 @@ with_transport_keys! {
         pub pfc: Option<bool>,
         /// Time from the last bit of a PFC frame to its effect at a host; by default the standard's bound for the rate.
         pub pfc_reaction: Option<Duration>,
+        /// The bus between NIC and memory; by default data is in memory when it has arrived.
+        pub bus: Option<BusSetting>,
         /// The records that switches add to packets of HPCC.
         pub telemetry: Option<TelemetrySetting>,
         /// Named transports; by default one, with the keys of `[hosts]`.
@@ -201,7 +205,7 @@ impl HostsSetting {
             None if names.len() > usize::from(u8::MAX) => {
                 Err("hosts.transport: more than 255 transports".into())
             }
-            None => self.transports(Bytes(80)).map(|_| ()),
+            None => self.bus(&self.transports(Bytes(80))?).map(|_| ()),
         }
     }
 
@@ -213,6 +217,18 @@ impl HostsSetting {
         above_zero(&[("cable", self.cable.as_ps())])?;
         let pfc = PfcConfig { reaction: self.pfc_reaction, ..PfcConfig::default() };
         Ok(PortConfig { rate, pfc: self.pfc.unwrap_or(true).then_some(pfc), wire })
+    }
+
+    /// Returns the bus of a host with these transports, if there is one.
+    ///
+    /// # Errors
+    /// If a setting is out of range or has no effect; the error names its key.
+    pub fn bus(&self, transports: &[TransportConfig]) -> Result<Option<BusConfig>, String> {
+        let Some(bus) = &self.bus else { return Ok(None) };
+        if self.pfc == Some(false) {
+            return Err("hosts.bus has no effect on switches beside `pfc = false`; leave one out".into());
+        }
+        bus.config(transports, self.mtu()).map(Some)
     }
 
     /// Returns the names of the transports that messages can choose, in the order of the file; none if the only transport has
