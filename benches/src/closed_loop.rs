@@ -180,6 +180,7 @@ fn queue_pairs() -> RdmaConfig {
         window: None,
         burst: 1,
         repaces: true,
+        head_of_line: false,
         coalescing: Coalescing::PerPacket,
         scope: NotificationScope::Pair,
         carrier: Carrier::Packet,

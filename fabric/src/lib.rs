@@ -8,6 +8,7 @@
 //! - [`polarization`]: sends flows through a topology with the hashes and selectors of the packet path and measures how
 //!   evenly groups spread them.
 //! - [`flowlets`]: counts flowlets of captures, and sends captures through load balancers.
+//! - [`max_min`]: max-min fair rates by water filling.
 //! - [`story`]: the life of one flow, from what observers of the switches saw.
 //!
 //! This crate reads no clock of the machine and no file by name; a network uses threads only if the caller asks for them.
@@ -16,6 +17,7 @@ pub mod deploy;
 pub mod flowlets;
 pub mod flows;
 pub mod host;
+pub mod max_min;
 pub mod network;
 pub mod polarization;
 pub mod senders;

@@ -10,6 +10,7 @@ mod clos;
 mod dring;
 mod file;
 mod ns3;
+mod only;
 mod shortest;
 mod wan;
 mod width;
@@ -20,6 +21,7 @@ pub use clos::Clos;
 pub use dring::DRing;
 pub use file::FileError;
 pub use ns3::Ns3Error;
+pub use only::OnlyPaths;
 pub use wan::Wan;
 pub use width::Bottlenecks;
 

@@ -141,14 +141,10 @@ impl Alone {
     /// Returns the ideal time of a message, `None` if its sender or receiver is unknown.
     pub(super) fn time(&self, from: Ipv4Addr, message: &Message, ready: &Ready<'_>) -> Option<Duration> {
         let way = (*self.class_of.get(&from)?, *self.class_of.get(&message.to)?);
-        let (mtu, overhead) = ready.transports.get(usize::from(message.transport))?.framing();
-        let (mtu, overhead) = (u64::from(mtu.max(1)), u64::from(overhead));
+        let mtu = ready.transports.get(usize::from(message.transport))?.framing().0;
         let rate = ready.bottlenecks.between(from, message.to)?;
-        let wire = ready.nics.values().next()?.wire;
-        let line = |payload: u64| wire.wire_bytes(Bytes(payload + overhead)).0;
-        let (full, rest) = (message.bytes / mtu, message.bytes % mtu);
-        let all = full * line(mtu) + if rest > 0 { line(rest) } else { 0 };
-        let beyond = rate.time_for(Bytes(all.saturating_sub(line(mtu))));
+        let first = ready.wire_bytes(&Message { bytes: mtu.into(), ..*message });
+        let beyond = rate.time_for(Bytes(ready.wire_bytes(message).saturating_sub(first)));
         Some(*self.times.get(&way)? + beyond)
     }
 }

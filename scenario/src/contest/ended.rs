@@ -132,6 +132,10 @@ fn of_buffer(network: &Network, catalogue: &Catalogue, id: SwitchId, now: Time, 
 fn of_pauses(flow: &FlowView<'_>, into: &mut Counts) {
     let marked = flow.ports.iter().flat_map(|port| &port.queues).map(|queue| queue.marked.packets);
     add(into, "switch_marked", marked.sum());
+    // Only profiles with a watchdog have the number.
+    for queue in flow.ports.iter().flat_map(|port| &port.queues).filter(|queue| queue.watched) {
+        add(into, "storms", queue.detected);
+    }
     let paused = |port: &&sluice_switch::PortFlowView<'_>| port.received.iter().any(|p| p.pauses > 0);
     let ports = flow.ports.iter().filter(paused).count() as u64;
     add(into, "paused_ports", ports);

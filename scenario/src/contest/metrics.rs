@@ -20,6 +20,10 @@ pub struct MetricsSetting {
     pub size_bins: Vec<Bytes>,
     /// Time between two samples of links, buffers and queues; by default nothing is sampled.
     pub sample: Option<Duration>,
+    /// True for the rates that messages would have if every link were shared max-min fairly. Between each two hosts there
+    /// must be one path. False by default.
+    #[serde(default)]
+    pub max_min: bool,
 }
 
 impl MetricsSetting {
@@ -126,7 +130,7 @@ mod tests {
     use super::*;
 
     fn setting(sizes: &[u64], sample: Option<Duration>) -> MetricsSetting {
-        MetricsSetting { size_bins: sizes.iter().map(|size| Bytes(*size)).collect(), sample }
+        MetricsSetting { size_bins: sizes.iter().map(|size| Bytes(*size)).collect(), sample, max_min: false }
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod ended;
 mod expect;
 mod file;
 mod flows;
+mod fluid;
 mod hosts;
 mod interval;
 mod kept;
@@ -42,9 +43,10 @@ pub use expect::{Judged, Verdict, Verdicts, checks, judged};
 pub use file::{AloneName, Contest, ContestError, Contestant};
 pub use flows::{Flow, FlowList, FlowListError};
 pub use hosts::{
-    CadenceName, CarrierName, ClassSetting, CongestionName, Generation, HostsSetting, HpccSetting, IdleName,
-    LayoutName, PacingSetting, RateDctcpSetting, ReuseName, TcpCongestionName, TcpSetting, TelemetrySetting,
-    TimelySetting, TransportSetting, UdpSetting, VendorSetting, WindowSetting,
+    BusSetting, CadenceName, CarrierName, ClassSetting, CongestionName, Generation, HostsSetting,
+    HpccSetting, IdleName, LayoutName, LoopbackSetting, PacingSetting, RateDctcpSetting, ReuseName,
+    TcpCongestionName, TcpSetting, TelemetrySetting, TimelySetting, TransportSetting, UdpSetting,
+    VendorSetting, WindowSetting,
 };
 pub use interval::Estimate;
 pub use kept::{KeptError, KeptRun, MESSAGE_COLUMNS, RunKey, RunStore, message_row, read_message};

@@ -3,6 +3,7 @@
 use super::alone::Alone;
 use super::ended;
 use super::file::Contest;
+use super::fluid;
 use super::performance::{Performance, Sent, Unfinished};
 use super::run::{Ready, RunError};
 use super::samples::{Sampler, Samples};
@@ -11,7 +12,7 @@ use crate::deadlocks::deadlocks;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::host::counters::HostCounters;
 use sluice_fabric::host::message::Completion;
-use sluice_fabric::host::nic::{HostMessages, Nic};
+use sluice_fabric::host::nic::{BusCounters, HostMessages, Nic};
 use sluice_fabric::network::{End, HostId, Network, SwitchId};
 use std::sync::Arc;
 
@@ -44,10 +45,14 @@ pub(super) fn assemble<E>(
     let mut network = Network::new(ready.seeded(seed), ready.catalogue).map_err(refused)?;
     let mut hosts = Vec::with_capacity(messages.len());
     let contexts = contexts(&messages);
-    for (station, messages) in ready.stations.iter().zip(messages) {
+    for ((place, station), messages) in ready.stations.iter().enumerate().zip(messages) {
         let Some(port) = ready.nics.get(&station.rate) else { continue };
         let nic = Nic::new(*port, station.address, &ready.transports, messages);
-        let host = Box::new(nic.contexts(Arc::clone(&contexts)));
+        let nic = nic.contexts(Arc::clone(&contexts));
+        let host = Box::new(match ready.buses.get(place) {
+            Some(bus) => nic.bus(*bus),
+            None => nic,
+        });
         let at = End::new(SwitchId(station.switch), station.port);
         hosts.push(network.attach(at, station.delay.unwrap_or(cable), host).map_err(refused)?);
     }
@@ -98,7 +103,7 @@ impl Ran {
     /// not known yet, and is the same.
     pub(super) fn judged(self, contest: &Contest, ready: &Ready<'_>, own: &Alone) -> Performance {
         let (mut sent, mut unfinished, mut hosts) = (Vec::new(), Vec::new(), HostCounters::default());
-        let mut paused_hosts = 0;
+        let (mut paused_hosts, mut early) = (0, Vec::new());
         for (station, id) in ready.stations.iter().zip(&self.hosts) {
             let Some(host) = self.network.host::<Nic>(*id) else { continue };
             unfinished
@@ -107,9 +112,11 @@ impl Ran {
             paused_hosts += u64::from(counters.pauses > 0);
             hosts += counters;
             let counts =
-                |done: &&Completion| done.message.start >= contest.workload.warm(done.message.workload);
-            let judged = host.completions().iter().filter(counts);
-            sent.extend(judged.filter_map(|done| {
+                |done: &Completion| done.message.start >= contest.workload.warm(done.message.workload);
+            let (judged, others): (Vec<&Completion>, _) =
+                host.completions().iter().partition(|done| counts(done));
+            early.extend(others.into_iter().map(|done| (station.address, done.message)));
+            sent.extend(judged.into_iter().filter_map(|done| {
                 let own = own.time(station.address, &done.message, ready)?;
                 Some(Sent { from: station.address, completion: *done, own, fastest: own })
             }));
@@ -119,18 +126,45 @@ impl Ran {
         let mut counts = ended::counts(&self.network, ready.catalogue, self.network.time());
         counts.extend(of_hosts(&hosts));
         counts.insert("paused_hosts".to_owned(), paused_hosts);
+        counts.extend(self.of_buses());
         counts.insert("alone_ns".to_owned(), own.mean().as_nanos());
+        let workloads: Vec<String> = contest.workload.list.iter().map(|w| w.name.clone()).collect();
+        if let Some(links) = &ready.paths {
+            counts.extend(fluid::numbers(links, ready, &sent, &early, &unfinished, &workloads));
+        }
         Performance {
             slowdown: contest.alone,
             bins: contest.metrics.bins(),
             window: contest.workload.window(),
-            workloads: contest.workload.list.iter().map(|w| w.name.clone()).collect(),
+            workloads,
             sent,
             unfinished,
             counts,
             deadlocks: deadlocks(&self.network),
             samples: self.samples,
         }
+    }
+}
+
+impl Ran {
+    /// Returns the counters of the hosts' buses by name; nothing without buses.
+    fn of_buses(&self) -> Vec<(String, u64)> {
+        let nics = self.hosts.iter().filter_map(|id| self.network.host::<Nic>(*id));
+        let buses: Vec<BusCounters> = nics.filter_map(Nic::bus_counters).collect();
+        if buses.is_empty() {
+            return Vec::new();
+        }
+        let sum = |of: fn(&BusCounters) -> u64| buses.iter().map(of).sum::<u64>();
+        let ps = self.network.time().since_origin().as_ps().max(1);
+        let loopback = u128::from(sum(|bus| bus.loopback)) * 8 * 1_000_000 / u128::from(ps);
+        let all = [
+            ("host_pfc_frames", sum(|bus| bus.pauses)),
+            ("pausing_hosts", buses.iter().filter(|bus| bus.pauses > 0).count() as u64),
+            ("host_dropped", sum(|bus| bus.dropped)),
+            ("loopback_mbps", loopback as u64),
+            ("receive_buffer_max_bytes", buses.iter().map(|bus| bus.most).max().unwrap_or(0)),
+        ];
+        all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
 

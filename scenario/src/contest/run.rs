@@ -24,12 +24,13 @@ use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_catalogue::Catalogue;
 use sluice_control::ControlOp;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, HostPort, deploy};
-use sluice_fabric::host::nic::{HostMessages, PortConfig, TransportConfig};
+use sluice_fabric::host::nic::{BusConfig, HostMessages, PortConfig, TransportConfig};
 use sluice_fabric::network::{NetworkError, NetworkSetup, SwitchId};
-use sluice_fabric::topology::{Blueprint, Bottlenecks};
+use sluice_fabric::topology::{Blueprint, Bottlenecks, OnlyPaths};
 use sluice_place::Options;
 use sluice_switch::SwitchConfig;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use thiserror::Error;
 
@@ -105,7 +106,11 @@ pub(super) struct Ready<'c> {
     /// Port and transports of the hosts at each link rate.
     pub(super) nics: BTreeMap<BitRate, PortConfig>,
     pub(super) transports: Vec<TransportConfig>,
+    /// The bus of each host, in the order of the stations; empty without buses.
+    pub(super) buses: Vec<BusConfig>,
     pub(super) bottlenecks: Bottlenecks,
+    /// The links between the hosts, if max-min fair rates are asked for.
+    pub(super) paths: Option<Arc<OnlyPaths>>,
     /// Payload bytes of a full packet.
     pub(super) mtu: u32,
     /// Stages of the switches.
@@ -113,14 +118,16 @@ pub(super) struct Ready<'c> {
 }
 
 impl Ready<'_> {
-    /// Returns the same network without its events: cables and entries stay as they are at the start.
+    /// Returns the same network without its events and loopback flows: cables and entries stay as they are at the start.
     fn undisturbed(&self) -> Self {
         let mut network = self.network.clone();
         network.links.iter_mut().for_each(|link| link.script.clear());
         let (stations, nics, transports) =
             (self.stations.clone(), self.nics.clone(), self.transports.clone());
         let (bottlenecks, stages) = (self.bottlenecks.clone(), self.stages.clone());
-        Ready { network, changes: Vec::new(), stations, nics, transports, bottlenecks, stages, ..*self }
+        let (changes, paths) = (Vec::new(), self.paths.clone());
+        let buses = self.buses.iter().map(|bus| BusConfig { loopback: None, ..*bus }).collect();
+        Ready { network, changes, stations, nics, transports, buses, bottlenecks, paths, stages, ..*self }
     }
 
     /// Returns the network's setup with this seed of losses, marks and programs.
@@ -346,6 +353,7 @@ pub(super) fn ready<'c, F: Files>(
     }
     let (cell, same) = records::cell(&deployed.network, setup.chip.tm.cell);
     let transports = contest.hosts.transports(cell).map_err(RunError::Setting)?;
+    let buses = buses(contest, &plan, &stations, &transports).map_err(RunError::Setting)?;
     if !same && contest.hosts.telemetry.as_ref().is_none_or(|telemetry| telemetry.cell.is_none()) {
         records::check_cells(&transports).map_err(RunError::Setting)?;
     }
@@ -353,6 +361,8 @@ pub(super) fn ready<'c, F: Files>(
     let mtu = transports.first().map_or(0, |transport| transport.framing().0);
     records::check_speeds(&transports, &deployed.positions).map_err(RunError::Setting)?;
     let bottlenecks = Bottlenecks::new(&deployed.positions);
+    let only = contest.metrics.max_min.then(|| OnlyPaths::new(&deployed.positions)).transpose();
+    let paths = only.map_err(|e| RunError::Setting(format!("metrics.max_min: {e}")))?.map(Arc::new);
     let (network, mut changes) = (deployed.network, deployed.changes);
     changes.extend(planned.rate_changes(&network));
     let stages = setup.plan.switches.iter().map(|switch| switch.stage).collect();
@@ -365,10 +375,27 @@ pub(super) fn ready<'c, F: Files>(
         stations,
         nics,
         transports,
+        buses,
         bottlenecks,
+        paths,
         mtu,
         stages,
     })
+}
+
+/// Returns the bus of each host; nothing without buses.
+fn buses(
+    contest: &Contest,
+    plan: &Blueprint,
+    stations: &[Station],
+    transports: &[TransportConfig],
+) -> Result<Vec<BusConfig>, String> {
+    let (Some(setting), Some(bus)) = (&contest.hosts.bus, contest.hosts.bus(transports)?) else {
+        return Ok(Vec::new());
+    };
+    let loops = setting.loops_back(&HostTable::of(plan, stations.to_vec(), contest.hosts.cable))?;
+    let of = |loops: bool| BusConfig { loopback: bus.loopback.filter(|_| loops), ..bus };
+    Ok(loops.into_iter().map(of).collect())
 }
 
 /// Returns the hosts' places, by switch and port.

@@ -2,12 +2,15 @@
 //!
 //! A NIC sends one frame at a time. Control frames (acknowledgements, CNPs) come before data, and transports take turns
 //! packet by packet. PFC frames pause the priorities that they name, and each transport says which priorities its frames
-//! have.
+//! have. With a [bus](BusConfig) to the host's memory, received data waits for its turn there before a transport sees it, and
+//! the host pauses its switch when too much waits.
 
+mod bus;
 mod port;
 mod schedule;
 mod transport;
 
+pub use bus::{BusConfig, BusCounters, Loopback};
 pub use port::{Port, PortConfig};
 pub use schedule::{Awaited, HostMessages, Waiting};
 pub use transport::TransportConfig;
@@ -19,6 +22,7 @@ use super::message::{Completion, FlowState, Left, MessageEvent};
 use super::ports;
 use super::rdma::{arrived, frames};
 use crate::network::{Host, HostFrame, ToSwitch};
+use bus::Bus;
 use schedule::Schedule;
 use sluice_asic::units::Time;
 use std::net::Ipv4Addr;
@@ -29,6 +33,9 @@ use transport::Transport;
 #[derive(Debug)]
 pub struct Nic {
     port: Port,
+    address: Ipv4Addr,
+    /// The bus to the host's memory; `None`: received data is in memory at once.
+    bus: Option<Box<Bus>>,
     now: Time,
     schedule: Schedule,
     transports: Vec<Transport>,
@@ -62,6 +69,8 @@ impl Nic {
             formats,
             transports: transports.iter().zip(0..=u8::MAX).map(transport).collect(),
             port: Port::new(port),
+            address,
+            bus: None,
             now: Time::ORIGIN,
             schedule: Schedule::new(messages.into()),
             contexts: Arc::new([]),
@@ -78,6 +87,19 @@ impl Nic {
     pub fn contexts(mut self, contexts: Arc<[u8]>) -> Nic {
         self.contexts = contexts;
         self
+    }
+
+    /// Puts a bus between the NIC and the host's memory.
+    #[must_use]
+    pub fn bus(mut self, config: BusConfig) -> Nic {
+        self.bus = Some(Box::new(Bus::new(config, self.port.rate())));
+        self
+    }
+
+    /// Returns the counters of the bus, if there is one.
+    #[must_use]
+    pub fn bus_counters(&self) -> Option<BusCounters> {
+        self.bus.as_ref().map(|bus| bus.counters(self.now))
     }
 
     /// Returns the completely acknowledged messages, in order of completion.
@@ -127,6 +149,10 @@ impl Nic {
     fn wake(&mut self) {
         let now = self.now;
         self.port.advance(now);
+        if let Some(mut bus) = self.bus.take() {
+            while bus.pop(now, |at, frame| self.deliver(at, frame)) {}
+            self.bus = Some(bus);
+        }
         while let Some(message) = self.schedule.pop(now) {
             if let Some(transport) = self.transports.get_mut(usize::from(message.transport)) {
                 transport.protocol_mut().start(now, message);
@@ -137,8 +163,12 @@ impl Nic {
 
     /// Sends the next frame; the line must be free.
     fn transmit(&mut self, send: &mut ToSwitch<'_>) {
-        let Nic { port, now, transports, turn, events, .. } = self;
+        let Nic { port, now, transports, turn, events, bus, address, .. } = self;
         let mut out = Outgoing { now: *now, port, send, events };
+        if let Some(times) = bus.as_mut().and_then(|bus| bus.pause(*now)) {
+            let frame = frames::pause_frame(*address, times);
+            return out.put(&frame, frame.len() as u32, 0);
+        }
         if transports.iter_mut().any(|transport| transport.protocol_mut().send_control(&mut out)) {
             return;
         }
@@ -150,6 +180,15 @@ impl Nic {
                 return;
             }
         }
+    }
+
+    /// Passes a frame to the transport that it belongs to.
+    fn deliver(&mut self, at: Time, frame: HostFrame<'_>) {
+        let number = self.transport_of(frame.bytes);
+        let Nic { transports, events, .. } = self;
+        let known = transports.get_mut(number).is_some_and(|t| t.protocol_mut().receive(at, frame, events));
+        self.stray += u64::from(!known);
+        self.settle();
     }
 
     /// Handles the events of messages.
@@ -169,17 +208,21 @@ impl Host for Nic {
         if let Some(times) = frames::pause(frame.bytes) {
             return self.port.pause(at, times);
         }
-        let number = self.transport_of(frame.bytes);
-        let Nic { transports, events, .. } = self;
-        let known = transports.get_mut(number).is_some_and(|t| t.protocol_mut().receive(at, frame, events));
-        self.stray += u64::from(!known);
-        self.settle();
+        // The NIC itself handles acknowledgements and CNPs; only data is for memory.
+        match &mut self.bus {
+            Some(bus) if !arrived::is_answer(frame.bytes, &self.formats) => bus.push(at, frame),
+            _ => self.deliver(at, frame),
+        }
     }
 
     fn next_time(&self) -> Option<Time> {
         // Asked several times for each frame.
         let or_never = |time: Option<Time>| time.unwrap_or(Time::MAX);
         let mut next = or_never(self.schedule.next_time()).min(or_never(self.port.next_time()));
+        if let Some(bus) = &self.bus {
+            let pause = bus.next_pause().map(|at| at.max(self.port.free_at()));
+            next = next.min(or_never(bus.next_time())).min(or_never(pause));
+        }
         for transport in &self.transports {
             let protocol = transport.protocol();
             next = next.min(or_never(protocol.next_timer())).min(or_never(protocol.next_frame(&self.port)));
@@ -200,6 +243,9 @@ impl Host for Nic {
     }
 
     fn is_busy(&self) -> bool {
-        !self.schedule.is_empty() || self.transports.iter().any(|transport| transport.protocol().is_busy())
+        let receives = self.bus.as_ref().is_some_and(|bus| bus.is_busy());
+        receives
+            || !self.schedule.is_empty()
+            || self.transports.iter().any(|transport| transport.protocol().is_busy())
     }
 }

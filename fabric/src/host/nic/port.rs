@@ -32,6 +32,11 @@ impl Port {
         Port { config, source: source.overhead(config.wire) }
     }
 
+    /// Returns the link rate.
+    pub(super) const fn rate(&self) -> BitRate {
+        self.config.rate
+    }
+
     /// Returns the time at which the line is free for another frame.
     #[must_use]
     pub const fn free_at(&self) -> Time {

@@ -72,6 +72,12 @@ pub(in crate::host) fn pair(frame: &[u8], formats: &[TelemetryFormat]) -> Option
     u24(after_udp(frame, formats)?.1, 5)
 }
 
+/// Returns true if the frame is an acknowledgement, a NACK or a CNP.
+pub(in crate::host) fn is_answer(frame: &[u8], formats: &[TelemetryFormat]) -> bool {
+    let opcode = after_udp(frame, formats).and_then(|(_, bth)| bth.first());
+    matches!(opcode, Some(&(roce::opcode::RC_ACKNOWLEDGE | roce::opcode::CNP)))
+}
+
 /// Parses a frame to the address `own`; `None` for other frames and unknown kinds.
 pub(super) fn read<'a>(
     own: Ipv4Addr,

@@ -157,6 +157,17 @@ impl Data {
     }
 }
 
+/// Returns the PFC frame by which the host with this address pauses its switch, without FCS.
+pub(in crate::host) fn pause_frame(from: Ipv4Addr, times: PfcTimes) -> [u8; 14 + pause::PACKET_LEN] {
+    let mut frame = [0; 14 + pause::PACKET_LEN];
+    let packet = pause::Packet::Pfc { enabled: times.enabled, quanta: times.quanta }.to_bytes();
+    frame[..6].copy_from_slice(&pause::DESTINATION.0);
+    frame[6..12].copy_from_slice(&mac_of(from).0);
+    frame[12..14].copy_from_slice(&ethernet::TYPE_MAC_CONTROL.to_be_bytes());
+    frame[14..].copy_from_slice(&packet);
+    frame
+}
+
 /// Returns the pauses of a PFC frame; `None` if the frame is not PFC.
 pub(in crate::host) fn pause(frame: &[u8]) -> Option<PfcTimes> {
     let link = ethernet::View::new(frame).ok().filter(|l| l.ethertype() == ethernet::TYPE_MAC_CONTROL)?;

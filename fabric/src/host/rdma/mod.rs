@@ -63,6 +63,9 @@ pub struct RdmaConfig {
     /// True if a rate cut delays the packet that waits for its time; false if its time stays, and only packets after it
     /// have the new rate, as in the simulators of HPCC and ConWeave.
     pub repaces: bool,
+    /// True if pairs send in one queue, in which a pair whose rate does not let it send yet holds up those behind it: the
+    /// fault of firmware through which all flows of a NIC had the slowest flow's rate (model: buffer §4.5).
+    pub head_of_line: bool,
     /// Marked packets that the NIC answers with a CNP.
     pub coalescing: Coalescing,
     /// Queue pairs that `coalescing` counts together.
@@ -102,6 +105,8 @@ pub(super) struct Rdma {
     /// Pairs that may send, in order of their turns; and pairs whose rate lets them send at a later time.
     ready: VecDeque<u32>,
     paced: BinaryHeap<Reverse<(Time, u32)>>,
+    /// With `head_of_line`: time before which the first pair of `ready` may not send, as far as it is known.
+    head_due: Time,
     timers: BinaryHeap<Reverse<(Time, u32)>>,
     counters: HostCounters,
 }
@@ -119,6 +124,7 @@ impl Rdma {
             answers: VecDeque::new(),
             ready: VecDeque::new(),
             paced: BinaryHeap::new(),
+            head_due: Time::ORIGIN,
             timers: BinaryHeap::new(),
             counters: HostCounters::default(),
         }
@@ -150,6 +156,11 @@ impl Rdma {
         let Some(sending) = self.sending.get_mut(&pair) else { return false };
         // The rate may have been cut since the pair became ready.
         let due = sending.due(now);
+        if due > now && self.config.head_of_line {
+            self.ready.push_front(pair);
+            self.head_due = due;
+            return false;
+        }
         if due > now && self.config.repaces {
             self.paced.push(Reverse((due, pair)));
             return false;
@@ -161,6 +172,8 @@ impl Rdma {
         let len = sending.data.len(psn);
         if sending.sent(now, len, out.port.line_bytes(len), self.config.burst) {
             self.ready.push_front(pair);
+        } else if self.config.head_of_line {
+            self.ready.push_back(pair);
         } else {
             self.paced.push(Reverse((sending.due(now), pair)));
         }
@@ -233,6 +246,8 @@ impl Rdma {
             self.counters.stray += 1;
             return;
         };
+        // The first pair may be the one that ends, or whose rate changes.
+        self.head_due = Time::ORIGIN;
         let expected = unwrap(sending.acknowledged, packet.expected);
         let new = expected.saturating_sub(sending.acknowledged);
         sending.acknowledged = sending.acknowledged.max(expected);
@@ -315,8 +330,11 @@ impl Protocol for Rdma {
         let free = port.free_at();
         let answer = self.answers.front().is_some_and(|answer| !port.is_paused(answer.priority));
         let data = !port.is_paused(self.config.data.priority);
-        if answer || data && !self.ready.is_empty() {
+        if answer {
             return Some(free);
+        }
+        if data && !self.ready.is_empty() {
+            return Some(free.max(self.head_due));
         }
         self.paced.peek().filter(|_| data).map(|Reverse((due, _))| (*due).max(free))
     }
@@ -351,6 +369,7 @@ impl Protocol for Rdma {
 
     fn send_data(&mut self, out: &mut Outgoing<'_, '_>) -> bool {
         while !out.port.is_paused(self.config.data.priority)
+            && self.head_due <= out.now
             && let Some(pair) = self.ready.pop_front()
         {
             if self.send_packet(pair, out) {

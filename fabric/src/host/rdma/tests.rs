@@ -3,7 +3,7 @@
 use super::frames::{Address, Data};
 use super::*;
 use crate::host::dcqcn::ReactionPoint;
-use crate::host::dcqcn::{Mellanox, ReactionConfig};
+use crate::host::dcqcn::{Mellanox, Published, ReactionConfig};
 use crate::host::nic::{Nic, PortConfig, TransportConfig};
 use crate::network::Host;
 use sluice_asic::mac::WireOverhead;
@@ -28,6 +28,7 @@ fn config(repaces: bool, carrier: Carrier) -> RdmaConfig {
         window: None,
         burst: 1,
         repaces,
+        head_of_line: false,
         coalescing: Coalescing::PerPacket,
         scope: NotificationScope::Pair,
         carrier,
@@ -151,4 +152,38 @@ fn a_burst_is_sent_at_once_and_paced_as_one() {
     let at = gaps.iter().position(|gap| *gap != FULL).unwrap_or(9);
     assert!(at < 4, "{gaps:?}");
     assert_eq!(gaps[at..at + 5], [5 * FULL, FULL, FULL, FULL, 5 * FULL]);
+}
+
+/// Packets that each of two pairs starts from 10 to 20 us, of which the first is cut to 12.5 Gb/s at 1 us.
+fn beside_a_slow_pair(head_of_line: bool) -> [usize; 2] {
+    let point = ReactionPoint::Published(Published::new(ReactionConfig::new(LINE)));
+    let congestion = CongestionConfig::Dcqcn(Box::new(point));
+    let config = RdmaConfig { head_of_line, congestion, ..config(true, Carrier::Packet) };
+    let message = |pair| {
+        let (to, start) = (PEER, Time::ORIGIN);
+        Message { pair, transport: 0, workload: 0, start, to, port: 49_152, bytes: 1_000_000 }
+    };
+    let port = PortConfig { rate: LINE, pfc: None, wire: WireOverhead::ETHERNET };
+    let mut host = Nic::new(port, OWN, &[TransportConfig::Rdma(config)], vec![message(1), message(2)]);
+    let mut starts = Vec::new();
+    let mut put = |first_bit: Time, frame: HostFrame<'_>| starts.push((first_bit, frame.tag));
+    host.advance(Time::from_nanos(1_000), &mut put);
+    let from =
+        Address { from: PEER, to: OWN, port: 49_152, pair: 1, dscp: 48, capable: false, telemetry: None };
+    let cnp = Answers::new(from).notification(from.dscp);
+    for _ in 0..3 {
+        host.receive(Time::from_nanos(1_000), HostFrame { bytes: &cnp, orig_len: cnp.len() as u32, tag: 0 });
+    }
+    host.advance(Time::from_nanos(20_000), &mut put);
+    let late = |(at, _): &&(Time, u64)| *at >= Time::from_nanos(10_000);
+    [1, 2].map(|pair| starts.iter().filter(late).filter(|(_, tag)| *tag == pair).count())
+}
+
+#[test]
+fn a_pair_that_waits_holds_up_the_others_or_not() {
+    // At 12.5 Gb/s a packet of 1082 bytes takes 692 ns: 14 or 15 of them in 10 us. The line has room for 115.
+    let [slow, free] = beside_a_slow_pair(false);
+    assert!((14..=15).contains(&slow) && (115..=116).contains(&(slow + free)), "{slow}, {free}");
+    let [slow, held] = beside_a_slow_pair(true);
+    assert!((14..=15).contains(&slow) && slow.abs_diff(held) <= 1, "{slow}, {held}");
 }

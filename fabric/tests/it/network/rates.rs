@@ -31,6 +31,7 @@ fn rdma() -> TransportConfig {
         burst: 1,
         scope: NotificationScope::Pair,
         repaces: true,
+        head_of_line: false,
         coalescing: Coalescing::PerPacket,
         carrier: Carrier::Packet,
         notify_missing: true,

@@ -87,6 +87,7 @@ pub(super) fn nic(recovery: Recovery) -> Hosts {
         scope: NotificationScope::Pair,
         coalescing: Coalescing::PerPacket,
         repaces: true,
+        head_of_line: false,
         carrier: Carrier::Packet,
         notify_missing: true,
         data: TrafficClass { dscp: 3, priority: 3 },

@@ -3,12 +3,14 @@
 //! The keys of a transport are in `[hosts]`, or in `[[hosts.transport]]` with a name for each. A key that a named
 //! transport lacks has the value that `[hosts]` gives.
 
+mod bus;
 mod congestion;
 mod generation;
 mod tcp;
 mod udp;
 mod vendor;
 
+pub use bus::{BusSetting, LoopbackSetting};
 pub use congestion::{
     CadenceName, CongestionName, HpccSetting, LayoutName, RateDctcpSetting, TelemetrySetting, TimelySetting,
     WindowSetting,
@@ -27,7 +29,7 @@ use sluice_asic::units::{BitRate, Bytes, Duration};
 use sluice_fabric::host::congestion::{CongestionConfig, WindowConfig};
 use sluice_fabric::host::dcqcn::{Coalescing, NotificationScope};
 use sluice_fabric::host::hpcc::TelemetryFormat;
-use sluice_fabric::host::nic::{PortConfig, TransportConfig};
+use sluice_fabric::host::nic::{BusConfig, PortConfig, TransportConfig};
 use sluice_fabric::host::rdma::{Carrier, RdmaConfig, TrafficClass};
 use sluice_fabric::host::recovery::Recovery;
 
@@ -97,6 +99,9 @@ macro_rules! with_transport_keys {
             /// True if a rate cut delays the packet that waits for its time, the default; false if only packets after it
             /// have the new rate.
             pub repaces: Option<bool>,
+            /// True if a pair that must wait for its time holds up the pairs behind it, a fault of NIC firmware; false by
+            /// default.
+            pub head_of_line_blocking: Option<bool>,
             /// Marked packets that the receiver answers with a notification; all by default.
             pub notification: Option<NotificationSetting>,
             /// Form of notifications: `packet` (a CNP, the default), or `acknowledgement` (BECN in the acknowledgement).
@@ -131,6 +136,7 @@ macro_rules! with_transport_keys {
                     window: self.window,
                     burst: self.burst,
                     repaces: self.repaces,
+                    head_of_line_blocking: self.head_of_line_blocking,
                     notification: self.notification.clone(),
                     carrier: self.carrier,
                     notify_missing: self.notify_missing,
@@ -153,6 +159,8 @@ with_transport_keys! {
         pub pfc: Option<bool>,
         /// Time from the last bit of a PFC frame to its effect at a host; by default the standard's bound for the rate.
         pub pfc_reaction: Option<Duration>,
+        /// The bus between NIC and memory; by default data is in memory when it has arrived.
+        pub bus: Option<BusSetting>,
         /// The records that switches add to packets of HPCC.
         pub telemetry: Option<TelemetrySetting>,
         /// Named transports; by default one, with the keys of `[hosts]`.
@@ -197,7 +205,7 @@ impl HostsSetting {
             None if names.len() > usize::from(u8::MAX) => {
                 Err("hosts.transport: more than 255 transports".into())
             }
-            None => self.transports(Bytes(80)).map(|_| ()),
+            None => self.bus(&self.transports(Bytes(80))?).map(|_| ()),
         }
     }
 
@@ -209,6 +217,18 @@ impl HostsSetting {
         above_zero(&[("cable", self.cable.as_ps())])?;
         let pfc = PfcConfig { reaction: self.pfc_reaction, ..PfcConfig::default() };
         Ok(PortConfig { rate, pfc: self.pfc.unwrap_or(true).then_some(pfc), wire })
+    }
+
+    /// Returns the bus of a host with these transports, if there is one.
+    ///
+    /// # Errors
+    /// If a setting is out of range or has no effect; the error names its key.
+    pub fn bus(&self, transports: &[TransportConfig]) -> Result<Option<BusConfig>, String> {
+        let Some(bus) = &self.bus else { return Ok(None) };
+        if self.pfc == Some(false) {
+            return Err("hosts.bus has no effect on switches beside `pfc = false`; leave one out".into());
+        }
+        bus.config(transports, self.mtu()).map(Some)
     }
 
     /// Returns the names of the transports that messages can choose, in the order of the file; none if the only transport has
@@ -308,6 +328,7 @@ impl TransportSetting {
             window: own.window.or(base.window.filter(|_| !sender)),
             burst: own.burst.or(base.burst),
             repaces: own.repaces.or(base.repaces),
+            head_of_line_blocking: own.head_of_line_blocking.or(base.head_of_line_blocking),
             notification: own.notification.or_else(|| base.notification.clone().filter(|_| !sender)),
             carrier: own.carrier.or(base.carrier.filter(|_| !sender)),
             notify_missing: own.notify_missing.or(base.notify_missing.filter(|_| !sender)),
@@ -368,6 +389,7 @@ impl TransportSetting {
             ("window", self.window.is_some()),
             ("burst", self.burst.is_some()),
             ("repaces", self.repaces.is_some()),
+            ("head_of_line_blocking", self.head_of_line_blocking.is_some()),
             ("notification", self.notification.is_some()),
             ("carrier", self.carrier.is_some()),
             ("notify_missing", self.notify_missing.is_some()),
@@ -395,6 +417,7 @@ impl TransportSetting {
             window: self.window(&congestion)?,
             burst,
             repaces: self.repaces.unwrap_or(true),
+            head_of_line: self.head_of_line(&congestion)?,
             coalescing,
             scope,
             carrier: match self.carrier(&congestion)? {
@@ -408,6 +431,21 @@ impl TransportSetting {
             control,
             congestion,
         })
+    }
+
+    fn head_of_line(&self, congestion: &CongestionConfig) -> Result<bool, String> {
+        let given = self.head_of_line_blocking;
+        match (given.unwrap_or(false), congestion) {
+            (_, CongestionConfig::None) if given.is_some() => {
+                Err("`head_of_line_blocking` has no effect, because pairs without congestion control do not wait; leave it out".into())
+            }
+            (true, _) if self.repaces == Some(false) => Err(
+                "`repaces = false` has no effect beside `head_of_line_blocking`, which reads the rate of the pair whose \
+                 turn it is; leave one out"
+                    .into(),
+            ),
+            (given, _) => Ok(given),
+        }
     }
 
     fn recovery(&self, mtu: u32) -> Result<Recovery, String> {

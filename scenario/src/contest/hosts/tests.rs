@@ -75,6 +75,8 @@ fn a_sender_is_chosen_by_its_name_or_its_table() {
         ("dctcp = {}\nnotification = { interval = \"4us\" }", "DCTCP needs the mark of every packet"),
         ("notification = { interval = \"4us\" }", "no effect, because the sender reads no marks"),
         ("timely = {}\ncarrier = \"packet\"", "`carrier` has no effect"),
+        ("head_of_line_blocking = true", "pairs without congestion control do not wait"),
+        ("timely = {}\nrepaces = false\nhead_of_line_blocking = true", "leave one out"),
         ("burst = 0", "burst is 0; expected 1 to 1024"),
         ("data = { dscp = 64, priority = 3 }", "hosts: data is dscp 64, priority 3; expected"),
         ("in_flight = \"9KB\"", "`in_flight` has no effect with this `recovery`"),
@@ -242,5 +244,36 @@ fn tcp_and_udp_take_the_place_of_queue_pairs() {
     ] {
         let found = all(keys).map(|all| format!("{all:?}")).expect_err(keys);
         assert!(found.contains(why), "{keys}: {found}");
+    }
+}
+
+#[test]
+fn a_bus_has_a_buffer_with_thresholds() {
+    let bus = |keys: &str| {
+        let recovery = if keys.starts_with("tcp") { "" } else { "recovery = \"go-back-n\"" };
+        let hosts = hosts(&format!("{recovery}\nmtu = 4096\n{keys}"))?;
+        hosts.check()?;
+        hosts.bus(&hosts.transports(CELL)?)
+    };
+    assert_eq!(bus(""), Ok(None));
+    let found = bus("[bus]\nrate = \"100Gbps\"\nloopback = {}").unwrap().unwrap();
+    let rate = BitRate::from_gbps(100);
+    assert_eq!(
+        (found.rate, found.buffer, found.xoff, found.xon),
+        (rate, Bytes(524_288), Bytes(262_144), Bytes(131_072))
+    );
+    assert_eq!(
+        (found.priorities, found.loopback.map(|l| (l.rate, l.packet))),
+        (8, Some((rate, Bytes(4_096))))
+    );
+    for (keys, why) in [
+        ("[bus]\nrate = \"0bps\"", "`bus.rate` of the host is 0"),
+        ("[bus]\nrate = \"9Gbps\"\nxon = \"9KB\"\nxoff = \"9KB\"", "expected xon below xoff"),
+        ("[bus]\nrate = \"9Gbps\"\nxoff = \"9MB\"", "xoff not above the buffer"),
+        ("pfc = false\n[bus]\nrate = \"9Gbps\"", "no effect on switches beside `pfc = false`"),
+        ("tcp = {}\n[bus]\nrate = \"9Gbps\"", "no transport has queue pairs"),
+    ] {
+        let error = bus(keys).unwrap_err();
+        assert!(error.contains(why), "{keys}: {error}");
     }
 }
