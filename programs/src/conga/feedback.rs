@@ -121,7 +121,7 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
     shared.push(from_leaf.handle());
     /// By leaf: the uplink of that leaf that the next feedback is about; all LBTags in turn, from 0
     let turn = ig.register::<16>(p.leaves);
-    let last = u64::from(tags) - 1;
+    let last = u64::from(p.turns()) - 1;
     let next = ig.register_action(turn, |r| {
         r.out = r.value;
         if r.value >= last {
@@ -137,8 +137,8 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
 }
 
 /// Returns the condition that a packet's feedback is about this uplink.
-fn told_about(tags: Bits<8>, many: bool, number: u64) -> Cond {
-    if many { tags.slice::<3, 0, 4>().eq(number) } else { tags.slice::<1, 0, 2>().eq(number) }
+fn told_about(tags: Bits<8>, wide: bool, number: u64) -> Cond {
+    if wide { tags.slice::<3, 0, 4>().eq(number) } else { tags.slice::<1, 0, 2>().eq(number) }
 }
 
 /// Reads and writes the congestion tables: packets from leaves bring congestion and feedback, packets to leaves take
@@ -170,8 +170,8 @@ pub(super) fn exchange(
             t.now = stamp.slice::<41, 10, 32>();
         }
     });
-    let (many, outer) = (p.many(), h.outer);
-    let (of_leaf, asked) = if many {
+    let (wide, outer) = (p.wide_tags(), h.outer);
+    let (of_leaf, asked) = if wide {
         (
             list![constant::<5>(0), outer.src.slice::<7, 0, 8>(), overlay.tags.slice::<6, 4, 3>()],
             list![constant::<5>(0), m.group.slice::<7, 0, 8>(), t.turn.slice::<2, 0, 3>()],
@@ -197,7 +197,7 @@ pub(super) fn exchange(
                 hear.execute(of_leaf);
                 if overlay.feedback != 0 {
                     for (number, path) in (0u64..).zip(paths) {
-                        if told_about(overlay.tags, many, number) {
+                        if told_about(overlay.tags, wide, number) {
                             path.learn.execute(h.outer.src.slice::<15, 0, 16>());
                         }
                     }
@@ -226,7 +226,7 @@ pub(super) fn exchange(
                 } else {
                     tell.execute(ethernet.dst.slice::<15, 0, 16>());
                     for path in paths {
-                        if many {
+                        if wide {
                             path.read.execute(ethernet.dst.slice::<15, 3, 13>());
                         } else {
                             path.read.execute(ethernet.dst.slice::<15, 2, 14>());
@@ -273,7 +273,7 @@ pub(super) fn charge(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &Fee
                 found.level = dre.execute(m.member).with(t.bytes);
             }
         } else if m.made && !found.is_valid() && ethernet.is_valid() {
-            if many {
+            if p.wide_tags() {
                 found.level = dre.execute(ethernet.dst.slice::<2, 0, 3>()).with(t.bytes);
             } else {
                 found.level = dre.execute(ethernet.dst.slice::<1, 0, 2>()).with(t.bytes);

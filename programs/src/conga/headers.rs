@@ -117,7 +117,7 @@ pub(super) fn wrap(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, known: &Known,
         .hash::<16>(HashAlgorithm::Identity)
         .inputs(list![constant::<2>(3), m.flow.slice::<31, 18, 14>()])
         .build();
-    let tags = if p.many() {
+    let tags = if p.wide_tags() {
         list![constant::<1>(0), m.member.slice::<2, 0, 3>(), constant::<1>(0), t.turn.slice::<2, 0, 3>()]
     } else {
         list![constant::<2>(0), m.member.slice::<1, 0, 2>(), constant::<2>(0), t.turn.slice::<1, 0, 2>()]

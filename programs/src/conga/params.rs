@@ -50,6 +50,9 @@ pub struct Params {
     /// Front-panel ports with uplinks, at most 8
     #[param(expects = "the first and the last port, such as 4-7")]
     pub uplinks: PortRange,
+    /// Uplinks of the leaf with the most, if other leaves have more than this one: feedback takes turns over so many
+    #[param(range = 0..=8)]
+    pub remote_uplinks: u32,
     /// IPv4 routes that the table must hold; the IPv6 table holds a quarter as many
     #[param(range = 16..=1_000_000)]
     pub routes: u32,
@@ -66,6 +69,7 @@ impl Default for Params {
             leaves: 16,
             hosts: PortRange { first: 0, last: 3 },
             uplinks: PortRange { first: 4, last: 7 },
+            remote_uplinks: 0,
             routes: 4_096,
         }
     }
@@ -96,9 +100,19 @@ impl Params {
         self.count() > FEW
     }
 
-    /// Returns the number of LBTags that leaves give to uplinks: feedback takes turns over them.
+    /// Returns the number of LBTags over which feedback takes turns: the uplinks of any leaf, 4 to 8.
+    pub(super) fn turns(&self) -> u32 {
+        self.remote_uplinks.max(self.count() as u32).max(FEW as u32)
+    }
+
+    /// Returns the number of LBTags for which tables have room, a power of two.
     pub(super) fn tags(&self) -> u32 {
-        if self.many() { UPLINKS as u32 } else { FEW as u32 }
+        self.turns().next_power_of_two()
+    }
+
+    /// Returns true if LBTags need three bits, not two.
+    pub(super) fn wide_tags(&self) -> bool {
+        self.tags() > FEW as u32
     }
 
     /// Returns the number by which tables and registers know an uplink.
