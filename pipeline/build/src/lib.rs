@@ -326,8 +326,8 @@ pub use profile::ProfileBuilder;
 pub use register::{CellElse, HasParams, PairAct, Register, RegisterSize, SingleAct, per_entry, size};
 pub use register_access::Access;
 pub use register_value::{
-    Cell as CellPlace, CellRhs, ElementHalf, ElementValue, Output, address, approximate, lane, matches, math,
-    predicate, quotient, remainder, serial, signed, unsigned,
+    Cell as CellPlace, CellRhs, ElementHalf, ElementValue, Output, address, approximate, lane, masked,
+    matches, math, predicate, quotient, remainder, serial, signed, unsigned,
 };
 pub use rows::{Cells, Rows, rows};
 pub use sluice_asic::geometry::CounterFormat;

@@ -231,6 +231,13 @@ pub fn lane<const W: u16>(part: LanePart) -> ElementValue<W> {
     ElementValue(CellValue::Lane(part))
 }
 
+/// Returns the bits of a packet value where the mask has ones, for a comparison (Tofino 2): `(r.value & 0xf0) ==
+/// masked(m.number, 0xf0)`. On a half of the element, `&` does the same.
+#[must_use]
+pub fn masked<const W: u16>(value: impl CellRhs<W>, mask: u64) -> ElementValue<W> {
+    op(SaluOp::And, value, mask)
+}
+
 /// Compares a half with a packet value in the bits where the mask has ones (Tofino 2).
 #[must_use]
 pub fn matches<const W: u16>(half: ElementHalf<W>, value: impl CellRhs<W>, mask: u64) -> Cond {

@@ -1,22 +1,20 @@
-//! Choice of the least congested uplink for each flowlet.
+//! The least congested uplinks, and a random one of them.
 
 use super::Params;
 use super::feedback::Known;
-use super::params::UPLINKS;
-use crate::flowlet::OLDER;
-use crate::leaf::{Leaf, slot};
+use super::params::{FEW, UPLINKS};
+use super::ties::{Words, ties};
+use crate::leaf::Leaf;
 use sluice_build::*;
 
 /// Congestion of an uplink that does not lead to the destination's leaf; above every measured value (8 to 15).
 pub(super) const NOWHERE: u64 = 31;
 
-/// Comparison of an uplink with the least congested one
+/// Congestion of one of two uplinks
 #[derive(Header, Debug)]
-struct Distance {
+struct Winner {
     /// Lower congestion of a pair of uplinks; in the first instance, at the end, the lowest of all uplinks
-    least: Bits<32>,
-    /// Congestion above the lowest; 0 = among the least congested, never 0 for an uplink that does not exist
-    beyond: Bits<32>,
+    least: Bits<8>,
 }
 
 /// Uplinks that may carry a new flowlet
@@ -24,84 +22,65 @@ struct Distance {
 pub(super) struct Best {
     /// Random number, 0 to 255, that picks one of several least congested uplinks
     coin: Bits<8>,
-    /// 1 if three or four uplinks are least congested
-    many: Bits<1>,
-    /// Generation and number of the least congested uplink that the coin picks
-    first: Bits<32>,
-    /// If two uplinks are least congested: the other one; if three are: the one that is not; if all four are: 4 = none
-    second: Bits<32>,
+    /// 1 if so many uplinks are least congested that `second` has those that are not
+    pub(super) many: Bits<1>,
+    /// Generation and number of the least congested uplink that the coin picks (see [`Words::first`])
+    pub(super) first: Bits<32>,
+    /// Generation, and the uplinks with which the flow's previous one is compared (see [`Words::second`])
+    pub(super) second: Bits<32>,
     /// 1 if the gap since the last packet ended the flowlet, so that the packet begins a new one
-    fresh: Bits<1>,
+    pub(super) fresh: Bits<1>,
 }
 
-/// Finds the least congested uplinks. An uplink's congestion is the larger of its link's and the rest of its path's.
+/// Finds the least congested uplinks: a tournament of pairs, in rounds, gives the lowest congestion.
 #[stage_program]
 pub(super) fn least(ig: &GressBuilder<'_>, leaf: Leaf, known: &Known, p: &Params) -> Best {
     let m = leaf.m;
     let best = ig.metadata::<Best>();
-    let mut ways = Vec::new();
-    for _ in 0..UPLINKS {
-        let way = ig.metadata::<Distance>();
-        ways.push(way);
-    }
     let uplinks = &known.uplinks;
-    /// Lower bound of each uplink's congestion: 0 if the uplink leads to the leaf, 31 if it does not
-    let set_reach = ig.action(|a, first: Arg<32>, second: Arg<32>, third: Arg<32>, fourth: Arg<32>| {
-        for (uplink, base) in uplinks.iter().zip([first, second, third, fourth]) {
-            uplink.own = uplink.own.max(base);
-        }
-    });
-    /// Destination leaf to the uplinks that lead to it; without an entry all uplinks do
-    let reach = ig.table([exact(m.group)]).actions([set_reach]).size(p.groups()).build();
-    /// Takes the larger of link congestion and path congestion, per uplink
-    let worse = ig.action(|a| {
-        for uplink in uplinks {
-            uplink.path = uplink.path.max(uplink.own);
-        }
-    });
+    let mut winners = Vec::new();
+    for _ in uplinks.chunks(2) {
+        let winner = ig.metadata::<Winner>();
+        winners.push(winner);
+    }
+    let reach = reach(ig, leaf, known, p);
     /// Takes the lower congestion of each pair of uplinks
     let better = ig.action(|a| {
-        for (way, pair) in ways.iter().zip(uplinks.chunks(2)) {
-            way.least = pair[0].path.min(pair[pair.len() - 1].path);
+        for (winner, pair) in winners.iter().zip(uplinks.chunks(2)) {
+            winner.least = pair[0].path.min(pair[pair.len() - 1].path);
         }
     });
-    /// Takes the lowest congestion of all uplinks
-    let least = ig.action(|a| ways[0].least = ways[0].least.min(ways[1].least));
-    /// Subtracts the lowest congestion from each uplink's; an uplink that does not exist gets 1
-    let compare = ig.action(|a| {
-        for (number, way) in ways.iter().enumerate() {
-            if number < uplinks.len() {
-                way.beyond = uplinks[number].path - ways[0].least;
-            } else {
-                way.beyond = 1;
+    let mut rounds = Vec::new();
+    let mut left = winners.len();
+    while left > 1 {
+        let pairs: Vec<_> = (0..left)
+            .step_by(2)
+            .map(|n| (winners[n / 2], winners[n], winners[(n + 1).min(left - 1)]))
+            .collect();
+        /// Takes the lower congestion of the winners of two pairs
+        let least = ig.action(|a| {
+            for (winner, one, other) in pairs {
+                winner.least = one.least.min(other.least);
             }
+        });
+        rounds.push(least);
+        left = left.div_ceil(2);
+    }
+    /// Subtracts the lowest congestion from each uplink's
+    let compare = ig.action(|a| {
+        for uplink in uplinks {
+            uplink.path = uplink.path - winners[0].least;
         }
     });
     let coin = ig.random::<8>();
-    let few = ig.action(|a, first: Arg<32>, second: Arg<32>| {
-        best.first = m.generation | first;
-        best.second = m.generation | second;
-    });
-    let many = ig.action(|a, first: Arg<32>, second: Arg<32>| {
-        best.first = m.generation | first;
-        best.second = m.generation | second;
-        best.many = 1;
-    });
-    let rows: [Row<5>; 32] = rows(few, many);
-    let columns =
-        [ternary(ways[0].beyond), ternary(ways[1].beyond), ternary(ways[2].beyond), ternary(ways[3].beyond)];
-    let [first, second, third, fourth] = columns;
-    /// Set of least congested uplinks (those with 0) and coin to the uplink for a new flowlet
-    let equals =
-        ig.table([first, second, third, fourth, range(best.coin)]).actions([few, many]).entries(rows).build();
+    let equals = equals(ig, m.generation, best, known, p);
     ig.control(|c| {
         if m.group != 0 {
             best.coin = coin.get();
             reach.apply();
-            worse.call();
             better.call();
-            if uplinks.len() > 2 {
-                least.call();
+            for round in &rounds {
+                round.call();
             }
             compare.call();
             equals.apply();
@@ -110,88 +89,90 @@ pub(super) fn least(ig: &GressBuilder<'_>, leaf: Leaf, known: &Known, p: &Params
     best
 }
 
-/// Returns a row for each set of least congested uplinks and each member of the set; the members get even shares of the
-/// coin's range. The largest set is first: the first match wins, so a small set matches only if no larger one does.
-fn rows(few: ActionRef, many: ActionRef) -> [Row<5>; 32] {
-    let sets = (1..=UPLINKS as u32)
-        .rev()
-        .flat_map(|size| (1u8..1 << UPLINKS).filter(move |set| set.count_ones() == size));
-    let mut rows = Vec::new();
-    for set in sets {
-        let members: Vec<u128> = (0..UPLINKS as u128).filter(|n| set >> n & 1 == 1).collect();
-        let size = members.len();
-        for (turn, first) in members.iter().enumerate() {
-            let second = match size {
-                1 => *first,
-                2 => members[1 - turn],
-                // Of three: the uplink that is not in the set. Of four: a number that no uplink has.
-                _ => (0..UPLINKS as u128).find(|n| set >> n & 1 == 0).unwrap_or(UPLINKS as u128),
-            };
-            let coin = Cell::Between((turn * 256 / size) as u128, ((turn + 1) * 256 / size) as u128 - 1);
-            let tied = |n: usize| if set >> n & 1 == 1 { Cell::Value(0) } else { Cell::Any };
-            let action = if size > 2 { many } else { few };
-            rows.push((([tied(0), tied(1), tied(2), tied(3), coin]), action, vec![*first, second]));
-        }
-    }
-    std::array::from_fn(|at| {
-        let (key, action, args) = rows[at].clone();
-        Row::new(key, action, args)
-    })
+/// Declares the table of the uplinks that lead to a leaf.
+#[stage_program]
+fn reach(ig: &GressBuilder<'_>, leaf: Leaf, known: &Known, p: &Params) -> TableRef {
+    let (m, uplinks) = (leaf.m, &known.uplinks);
+    let doc = "Lower bound of each uplink's congestion: 0 if the uplink leads to the leaf, 31 if it does not";
+    ig.named("set_reach", doc);
+    let set_reach = if p.many() {
+        ig.action(
+            |a,
+             first: Arg<8>,
+             second: Arg<8>,
+             third: Arg<8>,
+             fourth: Arg<8>,
+             fifth: Arg<8>,
+             sixth: Arg<8>,
+             seventh: Arg<8>,
+             eighth: Arg<8>| {
+                for (uplink, base) in
+                    uplinks.iter().zip([first, second, third, fourth, fifth, sixth, seventh, eighth])
+                {
+                    uplink.path = uplink.path.max(base);
+                }
+            },
+        )
+    } else {
+        ig.action(|a, first: Arg<8>, second: Arg<8>, third: Arg<8>, fourth: Arg<8>| {
+            for (uplink, base) in uplinks.iter().zip([first, second, third, fourth]) {
+                uplink.path = uplink.path.max(base);
+            }
+        })
+    };
+    /// Destination leaf to the uplinks that lead to it; without an entry all uplinks do
+    let reach = ig.table([exact(m.group)]).actions([set_reach]).size(p.groups()).build();
+    reach
 }
 
-/// Chooses the member. A flowlet that continues keeps it; a new one keeps it if it is among the least congested.
+/// Declares the table of ties: which uplinks are least congested, and the random number, give the words of a choice.
 #[stage_program]
-pub(super) fn keep(ig: &GressBuilder<'_>, leaf: Leaf, best: Best, known: &Known, p: &Params) {
-    let (m, t, gap) = (leaf.m, known.t, p.spec().longest_gap());
-    /// Time of the flowlet's last packet, in units of the parameter `tick`
-    let last_seen = ig.register::<32>(p.gaps.flowlets);
-    /// Returns 1 if the gap since the last packet exceeds the timeout; stores the packet's time
-    let touch = ig.register_action(last_seen, |r| {
-        if t.now - r.value > gap {
-            r.out = 1;
-        }
-        r.value = t.now;
+fn equals(ig: &GressBuilder<'_>, generation: Bits<32>, best: Best, known: &Known, p: &Params) -> TableRef {
+    let few = ig.action(|a, first: Arg<32>, second: Arg<32>| {
+        best.first = generation | first;
+        best.second = generation | second;
     });
-    /// Uplink of the flowlet: its group's generation in bits 31 to 16, its number in bits 15 to 0
-    let flowlet_member = ig.register::<32>(p.gaps.flowlets);
-    /// Continues a flowlet: keeps its uplink unless it is of an older generation
-    let hold = ig.register_action(flowlet_member, |r| {
-        if r.value - best.first < OLDER {
-            r.value = best.first;
-        }
-        r.out = r.value;
+    let many = ig.action(|a, first: Arg<32>, second: Arg<32>| {
+        best.first = generation | first;
+        best.second = generation | second;
+        best.many = 1;
     });
-    /// Begins a flowlet if one or two uplinks are least congested: keeps the old uplink if it is one of them
-    let one_of_two = ig.register_action(flowlet_member, |r| {
-        if r.value != best.first && r.value != best.second {
-            r.value = best.first;
-        }
-        r.out = r.value;
-    });
-    /// Begins a flowlet if three or four uplinks are least congested: keeps the old uplink if it is one of them
-    let none_but = ig.register_action(flowlet_member, |r| {
-        if r.value == best.second || r.value - best.first < OLDER {
-            r.value = best.first;
-        }
-        r.out = r.value;
-    });
-    /// Packets that continued a flowlet (index 0), and packets that began one after a gap (index 1)
-    let flowlets = ig.counter(2, CounterKind::Packets);
-    ig.control(|c| {
-        if m.group != 0 {
-            best.fresh = touch.execute(slot(m.flow, p.gaps.flowlets));
-            flowlets.count(best.fresh);
-            if best.fresh {
-                if best.many {
-                    m.member = none_but.execute(slot(m.flow, p.gaps.flowlets));
-                } else {
-                    m.member = one_of_two.execute(slot(m.flow, p.gaps.flowlets));
-                }
-            } else {
-                m.member = hold.execute(slot(m.flow, p.gaps.flowlets));
-            }
-        }
-    });
+    let rows = ties(p.count(), if p.many() { UPLINKS } else { FEW });
+    let doc = "Set of least congested uplinks (those with 0) and coin to the uplink for a new flowlet";
+    ig.named("equals", doc);
+    match p.count() {
+        0 | 1 => ties_table::<2>(ig, best, known, [few, many], &rows),
+        2 => ties_table::<3>(ig, best, known, [few, many], &rows),
+        3 => ties_table::<4>(ig, best, known, [few, many], &rows),
+        4 => ties_table::<5>(ig, best, known, [few, many], &rows),
+        5 => ties_table::<6>(ig, best, known, [few, many], &rows),
+        6 => ties_table::<7>(ig, best, known, [few, many], &rows),
+        7 => ties_table::<8>(ig, best, known, [few, many], &rows),
+        _ => ties_table::<9>(ig, best, known, [few, many], &rows),
+    }
+}
+
+/// Declares the table of ties with a column for each uplink and one for the random number.
+fn ties_table<const COLUMNS: usize>(
+    ig: &GressBuilder<'_>,
+    best: Best,
+    known: &Known,
+    [few, many]: [ActionRef; 2],
+    rows: &[Words],
+) -> TableRef {
+    let key = |n: usize| known.uplinks.get(n).map_or_else(|| range(best.coin), |uplink| ternary(uplink.path));
+    let mut table = ig.table::<COLUMNS>(std::array::from_fn(key)).actions([few, many]);
+    for row in rows {
+        let cell = |n: usize| match n {
+            n if n + 1 == COLUMNS => Cell::Between(row.coin.0.into(), row.coin.1.into()),
+            n if row.set >> n & 1 == 1 => Cell::Value(0),
+            _ => Cell::Any,
+        };
+        let action = if row.many { many } else { few };
+        let args = vec![row.first.into(), row.second.into()];
+        table = table.entries([Row::new(std::array::from_fn(cell), action, args)]);
+    }
+    table.build()
 }
 
 /// Chooses the link of a spine by the hash of the outer addresses and ports.

@@ -1,7 +1,7 @@
 // conga: Sends every flowlet over the least congested path, by feedback between leaves (leaf and
 // spine).
 // Written by `sluice programs conga --p4` with role=leaf timeout=500us flowlets=32768 tick=256ns
-// tau=160us period=20us age=10ms leaves=16 hosts=0-3 uplinks=4-7 routes=4096.
+// tau=160us period=20us age=10ms leaves=16 hosts=0-3 uplinks=4-7 remote_uplinks=0 routes=4096.
 
 #include <core.p4>
 #if __TARGET_TOFINO__ == 2
@@ -73,11 +73,11 @@ header outer_udp_h {
 // VXLAN (RFC 7348 §5) with CONGA's fields in its reserved bytes
 header overlay_h {
     bit<8> flags; // 0x08: the VXLAN network identifier is valid
-    // Bits 5 and 4: the sending leaf's uplink that the packet took; bits 1 and 0: the uplink that
-    // `feedback` is about
+    // Bits 7 to 4, LBTag: the sending leaf's uplink that the packet took; bits 3 to 0, FB_LBTag:
+    // the uplink that `feedback` is about
     bit<8> tags;
     bit<8> ce; // Largest congestion of the links that the packet passed after its leaf, 8 to 15
-    // Congestion from the receiving leaf over its uplink in bits 1 and 0 of `tags`, 8 to 15; 0 = no
+    // Congestion from the receiving leaf over its uplink in bits 3 to 0 of `tags`, 8 to 15; 0 = no
     // feedback
     bit<8> feedback;
     bit<24> vni; // VXLAN network identifier
@@ -119,87 +119,61 @@ struct ig_t_t {
 
 struct ig_t_1_t {
     bit<32> now; // Time at which the packet entered ingress, in units of the parameter `tick`
-    bit<16> turn; // Uplink of the destination's leaf that the packet's feedback is about, 0 to 3
+    bit<16> turn; // Uplink of the destination's leaf that the packet's feedback is about: its LBTag
     bit<32> bytes; // Bytes that the packet takes on its uplink; 0 for generated packets
 }
 
 struct ig_known_t {
-    // Congestion of the uplink itself, 8 to 15; 31 if the uplink does not lead to the leaf
-    bit<32> own;
     // Congestion of the path after the uplink, 8 to 15; later the larger of this and the uplink's
-    // own
-    bit<32> path;
+    // own, or 31 if the uplink does not lead to the leaf; at the end, how far it is above the
+    // lowest of all uplinks
+    bit<8> path;
 }
 
 struct ig_known_1_t {
-    // Congestion of the uplink itself, 8 to 15; 31 if the uplink does not lead to the leaf
-    bit<32> own;
     // Congestion of the path after the uplink, 8 to 15; later the larger of this and the uplink's
-    // own
-    bit<32> path;
+    // own, or 31 if the uplink does not lead to the leaf; at the end, how far it is above the
+    // lowest of all uplinks
+    bit<8> path;
 }
 
 struct ig_known_2_t {
-    // Congestion of the uplink itself, 8 to 15; 31 if the uplink does not lead to the leaf
-    bit<32> own;
     // Congestion of the path after the uplink, 8 to 15; later the larger of this and the uplink's
-    // own
-    bit<32> path;
+    // own, or 31 if the uplink does not lead to the leaf; at the end, how far it is above the
+    // lowest of all uplinks
+    bit<8> path;
 }
 
 struct ig_known_3_t {
-    // Congestion of the uplink itself, 8 to 15; 31 if the uplink does not lead to the leaf
-    bit<32> own;
     // Congestion of the path after the uplink, 8 to 15; later the larger of this and the uplink's
-    // own
-    bit<32> path;
+    // own, or 31 if the uplink does not lead to the leaf; at the end, how far it is above the
+    // lowest of all uplinks
+    bit<8> path;
 }
 
 struct ig_best_t {
     bit<8> coin; // Random number, 0 to 255, that picks one of several least congested uplinks
-    bit<1> many; // 1 if three or four uplinks are least congested
-    bit<32> first; // Generation and number of the least congested uplink that the coin picks
-    // If two uplinks are least congested: the other one; if three are: the one that is not; if all
-    // four are: 4 = none
+    bit<1> many; // 1 if so many uplinks are least congested that `second` has those that are not
+    // Generation and number of the least congested uplink that the coin picks (see
+    // [`Words::first`])
+    bit<32> first;
+    // Generation, and the uplinks with which the flow's previous one is compared (see
+    // [`Words::second`])
     bit<32> second;
     // 1 if the gap since the last packet ended the flowlet, so that the packet begins a new one
     bit<1> fresh;
 }
 
-struct ig_way_t {
+struct ig_winner_t {
     // Lower congestion of a pair of uplinks; in the first instance, at the end, the lowest of all
     // uplinks
-    bit<32> least;
-    // Congestion above the lowest; 0 = among the least congested, never 0 for an uplink that does
-    // not exist
-    bit<32> beyond;
+    bit<8> least;
 }
 
-struct ig_way_1_t {
+struct ig_winner_1_t {
     // Lower congestion of a pair of uplinks; in the first instance, at the end, the lowest of all
     // uplinks
-    bit<32> least;
-    // Congestion above the lowest; 0 = among the least congested, never 0 for an uplink that does
-    // not exist
-    bit<32> beyond;
-}
-
-struct ig_way_2_t {
-    // Lower congestion of a pair of uplinks; in the first instance, at the end, the lowest of all
-    // uplinks
-    bit<32> least;
-    // Congestion above the lowest; 0 = among the least congested, never 0 for an uplink that does
-    // not exist
-    bit<32> beyond;
-}
-
-struct ig_way_3_t {
-    // Lower congestion of a pair of uplinks; in the first instance, at the end, the lowest of all
-    // uplinks
-    bit<32> least;
-    // Congestion above the lowest; 0 = among the least congested, never 0 for an uplink that does
-    // not exist
-    bit<32> beyond;
+    bit<8> least;
 }
 
 struct ig_metadata_t {
@@ -222,10 +196,8 @@ struct ig_metadata_t {
     ig_known_2_t known_2;
     ig_known_3_t known_3;
     ig_best_t best;
-    ig_way_t way;
-    ig_way_1_t way_1;
-    ig_way_2_t way_2;
-    ig_way_3_t way_3;
+    ig_winner_t winner;
+    ig_winner_1_t winner_1;
 }
 
 struct eg_headers_t {
@@ -369,9 +341,10 @@ control Ingress(inout ig_headers_t hdr,
     // Congestion of an uplink, 8 to 15, as a generated packet last read it from the uplink's filter
     Register<bit<32>, bit<1>>(1, 8) local;
 
-    RegisterAction<bit<32>, bit<1>, bit<32>>(local) read_own = {
-        void apply(inout bit<32> value, out bit<32> rv) {
-            rv = value;
+    // Returns the larger of the uplink's congestion and the path's
+    RegisterAction<bit<32>, bit<1>, bit<8>>(local) worse = {
+        void apply(inout bit<32> value, out bit<8> rv) {
+            rv = (bit<8>) (max(value, ((bit<32>) ig_md.known.path)));
         }
     };
 
@@ -385,12 +358,12 @@ control Ingress(inout ig_headers_t hdr,
     // the feedback
     Register<pair_32_t, bit<16>>(16) to_leaf;
 
-    RegisterAction<pair_32_t, bit<16>, bit<32>>(to_leaf) read = {
-        void apply(inout pair_32_t value, out bit<32> rv) {
+    RegisterAction<pair_32_t, bit<16>, bit<8>>(to_leaf) read = {
+        void apply(inout pair_32_t value, out bit<8> rv) {
             if ((int<32>) ig_md.t_1.now - (int<32>) value.hi > 0x9896) {
                 value.lo = 8;
             }
-            rv = value.lo;
+            rv = (bit<8>) value.lo;
         }
     };
 
@@ -404,9 +377,10 @@ control Ingress(inout ig_headers_t hdr,
     // Congestion of an uplink, 8 to 15, as a generated packet last read it from the uplink's filter
     Register<bit<32>, bit<1>>(1, 8) local_1;
 
-    RegisterAction<bit<32>, bit<1>, bit<32>>(local_1) read_own_1 = {
-        void apply(inout bit<32> value, out bit<32> rv) {
-            rv = value;
+    // Returns the larger of the uplink's congestion and the path's
+    RegisterAction<bit<32>, bit<1>, bit<8>>(local_1) worse_1 = {
+        void apply(inout bit<32> value, out bit<8> rv) {
+            rv = (bit<8>) (max(value, ((bit<32>) ig_md.known_1.path)));
         }
     };
 
@@ -420,12 +394,12 @@ control Ingress(inout ig_headers_t hdr,
     // the feedback
     Register<pair_32_t, bit<16>>(16) to_leaf_1;
 
-    RegisterAction<pair_32_t, bit<16>, bit<32>>(to_leaf_1) read_1 = {
-        void apply(inout pair_32_t value, out bit<32> rv) {
+    RegisterAction<pair_32_t, bit<16>, bit<8>>(to_leaf_1) read_1 = {
+        void apply(inout pair_32_t value, out bit<8> rv) {
             if ((int<32>) ig_md.t_1.now - (int<32>) value.hi > 0x9896) {
                 value.lo = 8;
             }
-            rv = value.lo;
+            rv = (bit<8>) value.lo;
         }
     };
 
@@ -439,9 +413,10 @@ control Ingress(inout ig_headers_t hdr,
     // Congestion of an uplink, 8 to 15, as a generated packet last read it from the uplink's filter
     Register<bit<32>, bit<1>>(1, 8) local_2;
 
-    RegisterAction<bit<32>, bit<1>, bit<32>>(local_2) read_own_2 = {
-        void apply(inout bit<32> value, out bit<32> rv) {
-            rv = value;
+    // Returns the larger of the uplink's congestion and the path's
+    RegisterAction<bit<32>, bit<1>, bit<8>>(local_2) worse_2 = {
+        void apply(inout bit<32> value, out bit<8> rv) {
+            rv = (bit<8>) (max(value, ((bit<32>) ig_md.known_2.path)));
         }
     };
 
@@ -455,12 +430,12 @@ control Ingress(inout ig_headers_t hdr,
     // the feedback
     Register<pair_32_t, bit<16>>(16) to_leaf_2;
 
-    RegisterAction<pair_32_t, bit<16>, bit<32>>(to_leaf_2) read_2 = {
-        void apply(inout pair_32_t value, out bit<32> rv) {
+    RegisterAction<pair_32_t, bit<16>, bit<8>>(to_leaf_2) read_2 = {
+        void apply(inout pair_32_t value, out bit<8> rv) {
             if ((int<32>) ig_md.t_1.now - (int<32>) value.hi > 0x9896) {
                 value.lo = 8;
             }
-            rv = value.lo;
+            rv = (bit<8>) value.lo;
         }
     };
 
@@ -474,9 +449,10 @@ control Ingress(inout ig_headers_t hdr,
     // Congestion of an uplink, 8 to 15, as a generated packet last read it from the uplink's filter
     Register<bit<32>, bit<1>>(1, 8) local_3;
 
-    RegisterAction<bit<32>, bit<1>, bit<32>>(local_3) read_own_3 = {
-        void apply(inout bit<32> value, out bit<32> rv) {
-            rv = value;
+    // Returns the larger of the uplink's congestion and the path's
+    RegisterAction<bit<32>, bit<1>, bit<8>>(local_3) worse_3 = {
+        void apply(inout bit<32> value, out bit<8> rv) {
+            rv = (bit<8>) (max(value, ((bit<32>) ig_md.known_3.path)));
         }
     };
 
@@ -490,12 +466,12 @@ control Ingress(inout ig_headers_t hdr,
     // the feedback
     Register<pair_32_t, bit<16>>(16) to_leaf_3;
 
-    RegisterAction<pair_32_t, bit<16>, bit<32>>(to_leaf_3) read_3 = {
-        void apply(inout pair_32_t value, out bit<32> rv) {
+    RegisterAction<pair_32_t, bit<16>, bit<8>>(to_leaf_3) read_3 = {
+        void apply(inout pair_32_t value, out bit<8> rv) {
             if ((int<32>) ig_md.t_1.now - (int<32>) value.hi > 0x9896) {
                 value.lo = 8;
             }
-            rv = value.lo;
+            rv = (bit<8>) value.lo;
         }
     };
 
@@ -526,7 +502,7 @@ control Ingress(inout ig_headers_t hdr,
         }
     };
 
-    // By leaf: the uplink of that leaf that the next feedback is about, 0 to 3 in turn
+    // By leaf: the uplink of that leaf that the next feedback is about; all LBTags in turn, from 0
     Register<bit<16>, bit<16>>(16) turn;
 
     RegisterAction<bit<16>, bit<16>, bit<16>>(turn) next = {
@@ -818,11 +794,11 @@ control Ingress(inout ig_headers_t hdr,
     }
 
     // Lower bound of each uplink's congestion: 0 if the uplink leads to the leaf, 31 if it does not
-    action set_reach(bit<32> first, bit<32> second, bit<32> third, bit<32> fourth) {
-        ig_md.known.own = max(ig_md.known.own, first);
-        ig_md.known_1.own = max(ig_md.known_1.own, second);
-        ig_md.known_2.own = max(ig_md.known_2.own, third);
-        ig_md.known_3.own = max(ig_md.known_3.own, fourth);
+    action set_reach(bit<8> first, bit<8> second, bit<8> third, bit<8> fourth) {
+        ig_md.known.path = max(ig_md.known.path, first);
+        ig_md.known_1.path = max(ig_md.known_1.path, second);
+        ig_md.known_2.path = max(ig_md.known_2.path, third);
+        ig_md.known_3.path = max(ig_md.known_3.path, fourth);
     }
 
     // Destination leaf to the uplinks that lead to it; without an entry all uplinks do
@@ -838,31 +814,23 @@ control Ingress(inout ig_headers_t hdr,
         size = 16;
     }
 
-    // Takes the larger of link congestion and path congestion, per uplink
-    action worse() {
-        ig_md.known.path = max(ig_md.known.path, ig_md.known.own);
-        ig_md.known_1.path = max(ig_md.known_1.path, ig_md.known_1.own);
-        ig_md.known_2.path = max(ig_md.known_2.path, ig_md.known_2.own);
-        ig_md.known_3.path = max(ig_md.known_3.path, ig_md.known_3.own);
-    }
-
     // Takes the lower congestion of each pair of uplinks
     action better() {
-        ig_md.way.least = min(ig_md.known.path, ig_md.known_1.path);
-        ig_md.way_1.least = min(ig_md.known_2.path, ig_md.known_3.path);
+        ig_md.winner.least = min(ig_md.known.path, ig_md.known_1.path);
+        ig_md.winner_1.least = min(ig_md.known_2.path, ig_md.known_3.path);
     }
 
-    // Takes the lowest congestion of all uplinks
+    // Takes the lower congestion of the winners of two pairs
     action least() {
-        ig_md.way.least = min(ig_md.way.least, ig_md.way_1.least);
+        ig_md.winner.least = min(ig_md.winner.least, ig_md.winner_1.least);
     }
 
-    // Subtracts the lowest congestion from each uplink's; an uplink that does not exist gets 1
+    // Subtracts the lowest congestion from each uplink's
     action compare() {
-        ig_md.way.beyond = ig_md.known.path - ig_md.way.least;
-        ig_md.way_1.beyond = ig_md.known_1.path - ig_md.way.least;
-        ig_md.way_2.beyond = ig_md.known_2.path - ig_md.way.least;
-        ig_md.way_3.beyond = ig_md.known_3.path - ig_md.way.least;
+        ig_md.known.path = ig_md.known.path - ig_md.winner.least;
+        ig_md.known_1.path = ig_md.known_1.path - ig_md.winner.least;
+        ig_md.known_2.path = ig_md.known_2.path - ig_md.winner.least;
+        ig_md.known_3.path = ig_md.known_3.path - ig_md.winner.least;
     }
 
     action few(bit<32> first, bit<32> second) {
@@ -879,10 +847,10 @@ control Ingress(inout ig_headers_t hdr,
     // Set of least congested uplinks (those with 0) and coin to the uplink for a new flowlet
     table equals {
         key = {
-            ig_md.way.beyond : ternary;
-            ig_md.way_1.beyond : ternary;
-            ig_md.way_2.beyond : ternary;
-            ig_md.way_3.beyond : ternary;
+            ig_md.known.path : ternary;
+            ig_md.known_1.path : ternary;
+            ig_md.known_2.path : ternary;
+            ig_md.known_3.path : ternary;
             ig_md.best.coin : range;
         }
         actions = {
@@ -1052,14 +1020,14 @@ control Ingress(inout ig_headers_t hdr,
         } else if (ig_md.group != 0) {
             ig_md.t_1.turn = next.execute(ig_md.group);
             hdr.bridge.feedback = tell.execute(asked.get({ 6w0, ig_md.group[7:0], ig_md.t_1.turn[1:0] }));
-            ig_md.known.own = read_own.execute(0);
             ig_md.known.path = read.execute(ig_md.group);
-            ig_md.known_1.own = read_own_1.execute(0);
+            ig_md.known.path = worse.execute(0);
             ig_md.known_1.path = read_1.execute(ig_md.group);
-            ig_md.known_2.own = read_own_2.execute(0);
+            ig_md.known_1.path = worse_1.execute(0);
             ig_md.known_2.path = read_2.execute(ig_md.group);
-            ig_md.known_3.own = read_own_3.execute(0);
+            ig_md.known_2.path = worse_2.execute(0);
             ig_md.known_3.path = read_3.execute(ig_md.group);
+            ig_md.known_3.path = worse_3.execute(0);
         } else if (hdr.ethernet.ether_type == 0x88b5) {
             if (generator.apply().hit) {
                 if (hdr.found.isValid()) {
@@ -1098,7 +1066,6 @@ control Ingress(inout ig_headers_t hdr,
         if (ig_md.group != 0) {
             ig_md.best.coin = coin_1.get();
             reach.apply();
-            worse();
             better();
             least();
             compare();

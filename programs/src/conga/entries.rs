@@ -11,7 +11,7 @@ use super::NAME;
 use super::choose::NOWHERE;
 use super::dre::estimator;
 use super::headers::OVERLAY_NET;
-use super::params::{Params, Side, UPLINKS};
+use super::params::{FEW, Params, Side, UPLINKS};
 use crate::leaf::generator::visit;
 use crate::leaf::{self, Places};
 use sluice_asic::port::{FrontPort, PortMap};
@@ -38,7 +38,7 @@ fn setup_of(ops: Ops<'_>) -> Setup {
 
 pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
     if p.role == Side::Spine {
-        let mut ops = leaf::operations(program, ports, &[1; UPLINKS])?;
+        let mut ops = leaf::operations(program, ports, &[1; FEW])?;
         for leaf in 0..KNOWN {
             let (_, port) = front_port(ports, leaf)?;
             let to = [ipv4_prefix(Ipv4Addr::from(address(u32::from(leaf) + 1)), 32)];
@@ -47,14 +47,14 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
         spine_links(&mut ops, program, (ports, None), p);
         return Ok(setup_of(ops));
     }
-    let count = p.uplinks.iter().count();
     let places = Places {
         first_host: p.hosts.first,
         hosts: p.hosts.last - p.hosts.first + 1,
         uplinks: p.uplinks.first,
+        factor: p.number(1),
     };
-    let mut ops = leaf::operations_on(program, ports, &[1; UPLINKS][..count], places)?;
-    ops.entry("reach", [KeyValue::Exact(2)], "set_reach", [0, 0, NOWHERE.into(), NOWHERE.into()])?;
+    let mut ops = leaf::operations_on(program, ports, &vec![1; p.count()], places)?;
+    reach(&mut ops, 2, std::array::from_fn(|uplink| if uplink < 2 { 0 } else { NOWHERE.into() }), p)?;
     for leaf in [1, 2] {
         wrapped(&mut ops, leaf, OWN)?;
     }
@@ -69,6 +69,16 @@ fn wrapped(ops: &mut Ops<'_>, leaf: u32, own: u32) -> Result<(), SetupError> {
     ops.entry("leaf_address", [KeyValue::Exact(leaf.into())], "wrap_for", args)
 }
 
+/// Adds which uplinks lead to a leaf: the lower bounds of their congestion.
+fn reach(ops: &mut Ops<'_>, leaf: u32, bases: [u128; UPLINKS], p: &Params) -> Result<(), SetupError> {
+    let leaf = [KeyValue::Exact(leaf.into())];
+    if p.many() {
+        return ops.entry("reach", leaf, "set_reach", bases);
+    }
+    let [first, second, third, fourth, ..] = bases;
+    ops.entry("reach", leaf, "set_reach", [first, second, third, fourth])
+}
+
 /// The device's ports, and its position in a network if it has one.
 type Ports<'a> = (&'a PortMap, Option<&'a Position>);
 
@@ -78,7 +88,7 @@ fn leaf_links(ops: &mut Ops<'_>, program: &Program, ports: Ports<'_>, p: &Params
         let (front, _) = front_port(ports.0, port)?;
         measured(ops, program, ports, (number, front), p);
     }
-    visit(ops, ports.0, p.leaves * 4, p.period)
+    visit(ops, ports.0, p.leaves * p.tags(), p.period)
 }
 
 /// Sets up the estimators of all links of a spine.
@@ -180,7 +190,7 @@ fn leaf_routes(
     let mut bases = [u128::from(NOWHERE); UPLINKS];
     for (port, _) in hops {
         let number = usize::from(port.0.wrapping_sub(p.uplinks.first));
-        let Some(base) = bases.get_mut(number) else {
+        let Some(base) = bases.get_mut(number).filter(|_| number < p.count()) else {
             let why = format!(
                 "port {} of `{}` is none of uplinks={}, at most {UPLINKS}",
                 port.0, at.name, p.uplinks
@@ -189,11 +199,11 @@ fn leaf_routes(
         };
         *base = 0;
         let dev_port = at.port(*port).map_or(0, |used| used.dev_port.into());
-        leaf::member_of(ops, (leaf, number as u32, *member), dev_port)?;
+        leaf::member_of(ops, (leaf, p.number(number as u32), *member), dev_port)?;
         *member += 1;
     }
     leaf::group_of(ops, leaf, first..*member)?;
-    ops.entry("reach", [KeyValue::Exact(leaf.into())], "set_reach", bases)?;
+    reach(ops, leaf, bases, p)?;
     wrapped(ops, leaf, at.number + 1)
 }
 

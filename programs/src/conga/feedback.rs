@@ -11,10 +11,9 @@ use sluice_ir::{self as ir, MeterKind};
 /// Congestion over one uplink, 8 (idle) to 15
 #[derive(Header, Debug)]
 pub(super) struct Uplink {
-    /// Congestion of the uplink itself, 8 to 15; 31 if the uplink does not lead to the leaf
-    pub(super) own: Bits<32>,
-    /// Congestion of the path after the uplink, 8 to 15; later the larger of this and the uplink's own
-    pub(super) path: Bits<32>,
+    /// Congestion of the path after the uplink, 8 to 15; later the larger of this and the uplink's own, or 31 if the
+    /// uplink does not lead to the leaf; at the end, how far it is above the lowest of all uplinks
+    pub(super) path: Bits<8>,
 }
 
 /// Per-packet metadata
@@ -22,7 +21,7 @@ pub(super) struct Uplink {
 pub(super) struct Meta {
     /// Time at which the packet entered ingress, in units of the parameter `tick`
     pub(super) now: Bits<32>,
-    /// Uplink of the destination's leaf that the packet's feedback is about, 0 to 3
+    /// Uplink of the destination's leaf that the packet's feedback is about: its LBTag
     pub(super) turn: Bits<16>,
     /// Bytes that the packet takes on its uplink; 0 for generated packets
     bytes: Bits<32>,
@@ -31,7 +30,7 @@ pub(super) struct Meta {
 /// Actions on the congestion of one uplink.
 #[derive(Clone, Copy, Debug)]
 struct Path {
-    read_own: RegisterActionRef,
+    worse: RegisterActionRef,
     show: RegisterActionRef,
     read: RegisterActionRef,
     learn: RegisterActionRef,
@@ -71,7 +70,7 @@ pub(super) struct Known {
 pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params) -> FeedbackTables {
     let t = ig.metadata::<Meta>();
     let (found, overlay) = (h.found, h.overlay);
-    let (oldest, uplinks) = (p.oldest(), p.uplinks.iter().count());
+    let (oldest, uplinks, tags) = (p.oldest(), p.count(), p.tags());
     let generator = generator(ig, leaf);
     let set_level = ig.action(|a, told: Arg<32>| found.level = told);
     /// Load of an uplink in eighths of its rate to congestion: the eighths, at most 7, plus 8
@@ -89,7 +88,8 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
         let known = ig.metadata::<Uplink>();
         /// Congestion of an uplink, 8 to 15, as a generated packet last read it from the uplink's filter
         let local = ig.register::<32>(size(1).init(TOLD));
-        let read_own = ig.register_action(local, |r| r.out = r.value);
+        /// Returns the larger of the uplink's congestion and the path's
+        let worse = ig.register_action(local, |r| r.out = r.value.max(known.path.cast::<32>()));
         let show = ig.register_action(local, |r| r.value = found.level);
         /// By leaf: congestion on the path after this uplink, as that leaf's feedback said, and time of the feedback
         let to_leaf = ig.register_pair::<32>(p.leaves);
@@ -104,10 +104,10 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
             r.hi = t.now;
         });
         shared.extend([local.handle(), to_leaf.handle()]);
-        paths.push(Path { read_own, show, read, learn, known });
+        paths.push(Path { worse, show, read, learn, known });
     }
     /// By leaf and that leaf's uplink: congestion that its last packet carried, 8 to 15 (0 = too old), and its time
-    let from_leaf = ig.register_pair::<32>(p.leaves * 4);
+    let from_leaf = ig.register_pair::<32>(p.leaves * tags);
     let hear = ig.register_action(from_leaf, |r| {
         r.lo = overlay.ce.cast::<32>();
         r.hi = t.now;
@@ -119,11 +119,12 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
         r.out = r.lo;
     });
     shared.push(from_leaf.handle());
-    /// By leaf: the uplink of that leaf that the next feedback is about, 0 to 3 in turn
+    /// By leaf: the uplink of that leaf that the next feedback is about; all LBTags in turn, from 0
     let turn = ig.register::<16>(p.leaves);
+    let last = u64::from(p.turns()) - 1;
     let next = ig.register_action(turn, |r| {
         r.out = r.value;
-        if r.value >= 3 {
+        if r.value >= last {
             r.value = 0;
         } else {
             r.value += 1;
@@ -131,8 +132,13 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
     });
     let link = super::dre::estimator("400G".parse().unwrap_or_default(), p.tau);
     /// Load of each uplink in eighths of its rate: bytes sent, decayed with time constant tau
-    let dre = ig.meter(MeterKind::Lpf, cells(4).lpf(link.spec()));
+    let dre = ig.meter(MeterKind::Lpf, cells(tags).lpf(link.spec()));
     FeedbackTables { t, generator, quantise, dre, paths, hear, tell, next, shared }
+}
+
+/// Returns the condition that a packet's feedback is about this uplink.
+fn told_about(tags: Bits<8>, wide: bool, number: u64) -> Cond {
+    if wide { tags.slice::<3, 0, 4>().eq(number) } else { tags.slice::<1, 0, 2>().eq(number) }
 }
 
 /// Reads and writes the congestion tables: packets from leaves bring congestion and feedback, packets to leaves take
@@ -164,14 +170,20 @@ pub(super) fn exchange(
             t.now = stamp.slice::<41, 10, 32>();
         }
     });
-    let of_leaf = ig
-        .hash::<16>(HashAlgorithm::Identity)
-        .inputs(list![constant::<6>(0), h.outer.src.slice::<7, 0, 8>(), overlay.tags.slice::<5, 4, 2>()])
-        .build();
-    let asked = ig
-        .hash::<16>(HashAlgorithm::Identity)
-        .inputs(list![constant::<6>(0), m.group.slice::<7, 0, 8>(), t.turn.slice::<1, 0, 2>()])
-        .build();
+    let (wide, outer) = (p.wide_tags(), h.outer);
+    let (of_leaf, asked) = if wide {
+        (
+            list![constant::<5>(0), outer.src.slice::<7, 0, 8>(), overlay.tags.slice::<6, 4, 3>()],
+            list![constant::<5>(0), m.group.slice::<7, 0, 8>(), t.turn.slice::<2, 0, 3>()],
+        )
+    } else {
+        (
+            list![constant::<6>(0), outer.src.slice::<7, 0, 8>(), overlay.tags.slice::<5, 4, 2>()],
+            list![constant::<6>(0), m.group.slice::<7, 0, 8>(), t.turn.slice::<1, 0, 2>()],
+        )
+    };
+    let of_leaf = ig.hash::<16>(HashAlgorithm::Identity).inputs(of_leaf).build();
+    let asked = ig.hash::<16>(HashAlgorithm::Identity).inputs(asked).build();
     let (hear, tell, next) = (tables.hear, tables.tell, tables.next);
     let paths = &tables.paths;
     ig.control(|c| {
@@ -185,7 +197,7 @@ pub(super) fn exchange(
                 hear.execute(of_leaf);
                 if overlay.feedback != 0 {
                     for (number, path) in (0u64..).zip(paths) {
-                        if overlay.tags.slice::<1, 0, 2>() == number {
+                        if told_about(overlay.tags, wide, number) {
                             path.learn.execute(h.outer.src.slice::<15, 0, 16>());
                         }
                     }
@@ -198,8 +210,8 @@ pub(super) fn exchange(
             t.turn = next.execute(m.group);
             bridge.feedback = tell.execute(asked);
             for path in paths {
-                path.known.own = path.read_own.execute(0);
                 path.known.path = path.read.execute(m.group);
+                path.known.path = path.worse.execute(0);
             }
         } else if ethernet.ether_type == MADE {
             if tables.generator.apply().hit() {
@@ -214,7 +226,11 @@ pub(super) fn exchange(
                 } else {
                     tell.execute(ethernet.dst.slice::<15, 0, 16>());
                     for path in paths {
-                        path.read.execute(ethernet.dst.slice::<15, 2, 14>());
+                        if wide {
+                            path.read.execute(ethernet.dst.slice::<15, 3, 13>());
+                        } else {
+                            path.read.execute(ethernet.dst.slice::<15, 2, 14>());
+                        }
                     }
                 }
             }
@@ -225,9 +241,9 @@ pub(super) fn exchange(
 
 /// After the choice: charges the packet to its uplink's filter. Generated packets read the filter and are resubmitted.
 #[stage_program]
-pub(super) fn charge(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &FeedbackTables) {
+pub(super) fn charge(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &FeedbackTables, p: &Params) {
     let (m, t, found, ethernet) = (leaf.m, tables.t, h.found, leaf.h.ethernet);
-    let (ipv4, ipv6) = (leaf.h.ipv4, leaf.h.ipv6);
+    let (ipv4, ipv6, many) = (leaf.h.ipv4, leaf.h.ipv6, p.many());
     let resubmit = ig.intrinsic::<tna::ForResubmit>();
     // Only the hash unit moves a 16-bit container into a 32-bit one.
     let ipv4_length =
@@ -251,9 +267,17 @@ pub(super) fn charge(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &Fee
                 ipv6_bytes.call();
                 ipv6_around.call();
             }
-            found.level = dre.execute(m.member).with(t.bytes);
+            if many {
+                found.level = dre.execute(m.member.slice::<2, 0, 3>()).with(t.bytes);
+            } else {
+                found.level = dre.execute(m.member).with(t.bytes);
+            }
         } else if m.made && !found.is_valid() && ethernet.is_valid() {
-            found.level = dre.execute(ethernet.dst.slice::<1, 0, 2>()).with(t.bytes);
+            if p.wide_tags() {
+                found.level = dre.execute(ethernet.dst.slice::<2, 0, 3>()).with(t.bytes);
+            } else {
+                found.level = dre.execute(ethernet.dst.slice::<1, 0, 2>()).with(t.bytes);
+            }
             again.call();
         }
     });

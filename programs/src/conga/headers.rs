@@ -1,5 +1,6 @@
 //! The VXLAN overlay header, and the parser of a leaf.
 
+use super::Params;
 use super::feedback::Known;
 use crate::leaf::Leaf;
 use sluice_build::net::ether_type::IPV4;
@@ -21,11 +22,12 @@ pub(super) const TOLD: u64 = 8;
 pub(super) struct Overlay {
     /// 0x08: the VXLAN network identifier is valid
     pub(super) flags: Bits<8>,
-    /// Bits 5 and 4: the sending leaf's uplink that the packet took; bits 1 and 0: the uplink that `feedback` is about
+    /// Bits 7 to 4, LBTag: the sending leaf's uplink that the packet took; bits 3 to 0, FB_LBTag: the uplink that
+    /// `feedback` is about
     pub(super) tags: Bits<8>,
     /// Largest congestion of the links that the packet passed after its leaf, 8 to 15
     pub(super) ce: Bits<8>,
-    /// Congestion from the receiving leaf over its uplink in bits 1 and 0 of `tags`, 8 to 15; 0 = no feedback
+    /// Congestion from the receiving leaf over its uplink in bits 3 to 0 of `tags`, 8 to 15; 0 = no feedback
     pub(super) feedback: Bits<8>,
     /// VXLAN network identifier
     pub(super) vni: Bits<24>,
@@ -107,7 +109,7 @@ pub(super) fn declare<'b>(ig: &GressBuilder<'b>, first: StateRef<'b>) -> Headers
 
 /// Fills the bridged header for egress, and decapsulates packets from other leaves.
 #[stage_program]
-pub(super) fn wrap(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, known: &Known) {
+pub(super) fn wrap(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, known: &Known, p: &Params) {
     let (ipv4, ipv6, m, t) = (leaf.h.ipv4, leaf.h.ipv6, leaf.m, known.t);
     let Headers { outer_ethernet, outer, outer_udp, overlay, bridge, .. } = h;
     // From 49152 on, as RFC 7348 recommends.
@@ -115,15 +117,12 @@ pub(super) fn wrap(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, known: &Known)
         .hash::<16>(HashAlgorithm::Identity)
         .inputs(list![constant::<2>(3), m.flow.slice::<31, 18, 14>()])
         .build();
-    let tags = ig
-        .hash::<8>(HashAlgorithm::Identity)
-        .inputs(list![
-            constant::<2>(0),
-            m.member.slice::<1, 0, 2>(),
-            constant::<2>(0),
-            t.turn.slice::<1, 0, 2>()
-        ])
-        .build();
+    let tags = if p.wide_tags() {
+        list![constant::<1>(0), m.member.slice::<2, 0, 3>(), constant::<1>(0), t.turn.slice::<2, 0, 3>()]
+    } else {
+        list![constant::<2>(0), m.member.slice::<1, 0, 2>(), constant::<2>(0), t.turn.slice::<1, 0, 2>()]
+    };
+    let tags = ig.hash::<8>(HashAlgorithm::Identity).inputs(tags).build();
     let tell_egress = ig.action(|a| {
         bridge.leaf = m.group;
         bridge.entropy = entropy.get();

@@ -16,7 +16,9 @@
 //! | `params` | the parameters |
 //! | `headers` | the VXLAN overlay, and the parser |
 //! | `feedback` | tables of congestion from and to other leaves, and the packets that read and write them |
-//! | `choose` | choice of the least congested uplink for each flowlet |
+//! | `choose` | the set of least congested uplinks, and a random one of them |
+//! | `ties` | rows of the table from that set to the words that the choice compares |
+//! | `keep` | choice of each flowlet's uplink: the previous one if it is among the least congested |
 //! | `egress` | a leaf encapsulates, a spine raises the congestion field |
 //! | `entries` | entries, by default and at a position in a network |
 //! | `model` | the fate of a frame, in plain Rust, for properties |
@@ -29,9 +31,11 @@ mod egress;
 mod entries;
 mod feedback;
 mod headers;
+mod keep;
 mod model;
 mod params;
 mod properties;
+mod ties;
 
 pub use dre::{Estimator, estimator};
 pub use params::{Params, Side};
@@ -58,9 +62,9 @@ fn leaf_program(b: &Builder, p: &Params) {
     crate::spray::draw(&ig, leaf);
     leaf::propose(&ig, leaf);
     let best = choose::least(&ig, leaf, &t, p);
-    choose::keep(&ig, leaf, best, &t, p);
-    feedback::charge(&ig, leaf, h, &tables);
-    headers::wrap(&ig, leaf, h, &t);
+    keep::keep(&ig, leaf, best, &t, p);
+    feedback::charge(&ig, leaf, h, &tables, p);
+    headers::wrap(&ig, leaf, h, &t, p);
     leaf::finish(&ig, leaf);
     leaf::deparse(ig.deparser().resubmit(1, h.found).emit(h.bridge), leaf);
     egress::wrap(&b.egress(), p);

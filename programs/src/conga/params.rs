@@ -1,14 +1,17 @@
 //! The parameters of `conga`.
 
 use super::dre::Bounds;
+use super::ties;
 use crate::flowlet::{Detect, Gaps, Spec, choices};
 use sluice_asic::units::Duration;
 use sluice_build::params;
 use sluice_catalogue::ProgramError;
 use sluice_catalogue::ports::PortRange;
 
-/// Largest number of uplinks of a leaf: any tie among four can be tested by the two comparisons of a stateful ALU.
-pub(super) const UPLINKS: usize = 4;
+/// Largest number of uplinks of a leaf: a stateful ALU with four comparators tests any tie among eight (see `keep`).
+pub(super) const UPLINKS: usize = 8;
+/// Largest number of uplinks of a leaf whose ties two comparators test.
+pub(super) const FEW: usize = 4;
 
 choices! {
     /// The role of a switch.
@@ -44,9 +47,12 @@ pub struct Params {
     /// Front-panel ports with hosts; they must be in the same pipe as the uplinks
     #[param(expects = "the first and the last port, such as 0-3")]
     pub hosts: PortRange,
-    /// Front-panel ports with uplinks, at most 4
+    /// Front-panel ports with uplinks, at most 8
     #[param(expects = "the first and the last port, such as 4-7")]
     pub uplinks: PortRange,
+    /// Uplinks of the leaf with the most, if other leaves have more than this one: feedback takes turns over so many
+    #[param(range = 0..=8)]
+    pub remote_uplinks: u32,
     /// IPv4 routes that the table must hold; the IPv6 table holds a quarter as many
     #[param(range = 16..=1_000_000)]
     pub routes: u32,
@@ -63,6 +69,7 @@ impl Default for Params {
             leaves: 16,
             hosts: PortRange { first: 0, last: 3 },
             uplinks: PortRange { first: 4, last: 7 },
+            remote_uplinks: 0,
             routes: 4_096,
         }
     }
@@ -83,13 +90,42 @@ impl Params {
         self.age.as_ps() / (self.gaps.tick.nanos() * 1_000)
     }
 
+    /// Returns the number of uplinks of a leaf.
+    pub(super) fn count(&self) -> usize {
+        self.uplinks.iter().count()
+    }
+
+    /// Returns true if the ties of the uplinks need a stateful ALU with four comparators.
+    pub(super) fn many(&self) -> bool {
+        self.count() > FEW
+    }
+
+    /// Returns the number of LBTags over which feedback takes turns: the uplinks of any leaf, 4 to 8.
+    pub(super) fn turns(&self) -> u32 {
+        self.remote_uplinks.max(self.count() as u32).max(FEW as u32)
+    }
+
+    /// Returns the number of LBTags for which tables have room, a power of two.
+    pub(super) fn tags(&self) -> u32 {
+        self.turns().next_power_of_two()
+    }
+
+    /// Returns true if LBTags need three bits, not two.
+    pub(super) fn wide_tags(&self) -> bool {
+        self.tags() > FEW as u32
+    }
+
+    /// Returns the number by which tables and registers know an uplink.
+    pub(super) fn number(&self, uplink: u32) -> u32 {
+        if self.many() { ties::copies(uplink) } else { uplink }
+    }
+
     /// Checks combinations of parameters.
     pub(super) fn check(&self, program: &str) -> Result<(), ProgramError> {
         self.spec().check(program)?;
         let refuse =
             |key, found: String, expected: String| Err(ProgramError::conflict(program, key, found, expected));
-        let uplinks = self.uplinks.iter().count();
-        if !(1..=UPLINKS).contains(&uplinks) {
+        if !(1..=UPLINKS).contains(&self.count()) {
             let expected = format!("give a leaf 1 to {UPLINKS} uplinks");
             return refuse("uplinks", self.uplinks.to_string(), expected);
         }

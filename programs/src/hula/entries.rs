@@ -28,6 +28,7 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
         first_host: p.hosts.first,
         hosts: p.hosts.last - p.hosts.first + 1,
         uplinks: p.uplinks.first,
+        factor: 1,
     };
     let mut ops = leaf::operations_on(program, ports, &vec![1; count.min(16)], places)?;
     let links: Vec<(FrontPort, bool)> = p

@@ -26,9 +26,11 @@ pub(crate) struct Places {
     pub(crate) hosts: u16,
     /// First port with an uplink.
     pub(crate) uplinks: u16,
+    /// Factor from a member's number, counted from 0, to the number by which the program knows the member.
+    pub(crate) factor: u32,
 }
 
-const PLACES: Places = Places { first_host: 0, hosts: 8, uplinks: 8 };
+const PLACES: Places = Places { first_host: 0, hosts: 8, uplinks: 8, factor: 1 };
 /// Group of all uplinks.
 const ALL: u32 = 1;
 /// Group of the first two uplinks.
@@ -56,7 +58,7 @@ pub(crate) fn operations_on<'p>(
         let members = layout(weights, Order::Interleaved);
         for (number, uplink) in (0u32..).zip(&members) {
             let (_, port) = front_port(ports, places.uplinks + *uplink as u16)?;
-            member_of(&mut ops, (group, number, first + number), port.into())?;
+            member_of(&mut ops, (group, number * places.factor, first + number), port.into())?;
         }
         group_of(&mut ops, group, first..first + members.len() as u32)?;
         first += members.len() as u32;

@@ -26,8 +26,6 @@ fn misses(program: &str, chip: &str) -> Option<&'static str> {
         ("conweave", "tofino") => Some("needs 3 comparisons; a stateful ALU of this chip has 2"),
         ("int", "tofino") => Some("mirror_io_select"),
         ("drill", "tofino") => Some("the program has a ghost control, which tofino does not run"),
-        // Four uplinks, as a chain of next tables, are longer than twelve stages; three fit.
-        ("conga", "tofino") => Some("has no place in 12 stages"),
         _ => None,
     }
 }

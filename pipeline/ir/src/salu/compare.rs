@@ -101,6 +101,11 @@ fn add(sum: &mut Sum, sym: &Sym, sign: i32, how: (Sense, Format, bool)) -> Resul
             add(sum, a, sign, how)?;
             add(sum, b, -sign, how)?;
         }
+        _ if mask_of(sym).is_some() => {
+            let text = "compares under a mask; this chip's comparators have none";
+            let help = "mask the value in a stage before, or keep the bits in a separate register";
+            return Err(Fault::new(text, help));
+        }
         Sym::Op(op, ..) => {
             return Err(Fault::new(
                 format!("compares the result of `{op}`; a comparator adds and subtracts only"),

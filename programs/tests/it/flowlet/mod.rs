@@ -2,6 +2,7 @@
 
 mod cells;
 mod conga;
+mod conga_eight;
 mod detection;
 mod device;
 mod drill;

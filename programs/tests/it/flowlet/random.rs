@@ -128,7 +128,7 @@ fn down(world: &World, dead: u32, (first, uplinks): (u16, u32)) -> ControlState 
                     far
                 }
             };
-            [base(0), base(1), base(2), base(3)]
+            (0..uplinks.max(4)).map(base).collect::<Vec<u128>>()
         };
         apply(insert(world, "reach", 1, "set_reach", &without(0)));
         apply(insert(world, "reach", 2, "set_reach", &without(31)));
@@ -151,7 +151,9 @@ fn remember(bench: &Bench, executor: &mut dyn Executor, story: &Story) {
     let ago = |ticks: u64| now.wrapping_sub(ticks) & 0xffff_ffff;
     let held = |at: usize| story.held[at % story.held.len()];
     // Members of the first generation, also of the one before it, and any timestamps.
-    let member = |at: usize| ((held(at) >> 40 & 1) << 16) | (held(at) % u64::from(bench.uplinks));
+    // More than four uplinks of CONGA are stored as four copies of their numbers.
+    let copies = if world.program.name == "conga" && bench.uplinks > 4 { 0x1111 } else { 1 };
+    let member = |at: usize| ((held(at) >> 40 & 1) << 16) | (held(at) % u64::from(bench.uplinks) * copies);
     let stamp = |at: usize| held(at) >> 8 & 0xffff_ffff;
     let level = |at: usize| 8 + (held(at) >> 20) % 8;
     let has = |name: &str| world.program.register_named(name).is_some();
@@ -295,6 +297,7 @@ fn benches(name: &'static str) -> &'static [Bench] {
         "conga" => CONGA.get_or_init(|| {
             vec![
                 Bench::new(&two, "conga", &small, 4),
+                Bench::new(&two, "conga", &[&small[..], &["uplinks=4-11"]].concat(), 8),
                 Bench::new(&one, "conga", &[&small[..], &["uplinks=4-6"]].concat(), 3),
             ]
         }),

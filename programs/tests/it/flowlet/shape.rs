@@ -9,7 +9,7 @@ use sluice_place::report::Report;
 use sluice_place::verify;
 use sluice_programs::catalogue;
 
-const VARIANTS: [(&str, &[&str]); 18] = [
+const VARIANTS: [(&str, &[&str]); 20] = [
     ("letflow", &[]),
     ("letflow", &["detect=split"]),
     ("letflow", &["detect=age", "flowlets=8192"]),
@@ -23,6 +23,8 @@ const VARIANTS: [(&str, &[&str]); 18] = [
     ("drill", &["samples=4"]),
     ("drill", &["samples=1", "remember=false"]),
     ("conga", &[]),
+    ("conga", &["uplinks=4-11"]),
+    ("conga", &["uplinks=4-8"]),
     ("conga", &["uplinks=4-6"]),
     ("conga", &["uplinks=4-5"]),
     ("conga", &["role=spine"]),
@@ -34,8 +36,10 @@ const VARIANTS: [(&str, &[&str]); 18] = [
 fn lacks(name: &str, params: &[&str], chip: &ChipSpec) -> Option<&'static str> {
     match (name, params, chip.features.ghost) {
         ("drill", _, false) => Some("the program has a ghost control, which tofino does not run"),
-        // Four uplinks, as a chain of next tables, are longer than twelve stages; two and three fit.
-        ("conga", [], false) => Some("has no place in 12 stages"),
+        // Ties of more than four uplinks take masks.
+        ("conga", ["uplinks=4-11" | "uplinks=4-8"], false) => {
+            Some("compares under a mask; this chip's comparators have none")
+        }
         _ => None,
     }
 }
