@@ -62,8 +62,10 @@ impl Lower<'_> {
         if let Some(hash) = self.linear(frame, value, at)? {
             return self.write_hash(&target, hash, at);
         }
-        let pieces = self.pieces(frame, value)?;
-        self.write(&target, pieces, at)
+        let computed = self.operands_in_hash(frame, value, at)?;
+        let pieces = self.pieces(frame, value);
+        computed.iter().for_each(|operand| _ = self.results.remove(operand));
+        self.write(&target, pieces?, at)
     }
 
     /// Returns the hash that is the value.
