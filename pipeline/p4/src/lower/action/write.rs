@@ -176,7 +176,7 @@ impl Lower<'_> {
             return self.copy(place, &from, at);
         }
         let leaves = self.leaves(frame, value)?;
-        let slots = self.storage.slots_of(place);
+        let slots = self.storage.members_of(place);
         if leaves.len() != slots.len() {
             let text = "this value has another number of members than the place it is assigned to";
             return Err(self.refuse(at, text, "assign the members one by one"));
@@ -239,7 +239,7 @@ impl Lower<'_> {
 
     /// Copies a header or struct, member by member, with the validity of headers.
     fn copy(&mut self, to: &Place, from: &Place, at: Span) -> Res<()> {
-        let (targets, sources) = (self.storage.slots_of(to), self.storage.slots_of(from));
+        let (targets, sources) = (self.storage.members_of(to), self.storage.members_of(from));
         for (target, source) in targets.into_iter().zip(sources) {
             let value = self.read_place(&Place::Slot(source), at)?;
             self.write(&Target { place: Place::Slot(target), bits: None }, value, at)?;
