@@ -156,11 +156,11 @@ impl Story {
                 self.hops.extend(to.map(|to| hop(column, to + 1, fate.ok())));
             }
             What::Waits(qid) => self.waits.push(Wait { time, tag, message, qid: *qid }),
-            What::Ends { reason, absorbed } => {
+            What::Ends { reason, words, absorbed } => {
                 let absorbed = *absorbed;
                 let outcome = narrator.outcome(&message, reason).unwrap_or_else(|| match absorbed {
-                    true => reason.clone(),
-                    false => format!("dropped: {reason}"),
+                    true => words.clone(),
+                    false => format!("dropped: {words}"),
                 });
                 self.ends.push(End { time, tag, at: column, message, outcome, absorbed });
             }

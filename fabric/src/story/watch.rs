@@ -29,6 +29,8 @@ pub(super) enum What {
     Ends {
         /// Name of the reason.
         reason: String,
+        /// The reason for readers.
+        words: String,
         /// True if the program consumed the packet on purpose.
         absorbed: bool,
     },
@@ -128,7 +130,9 @@ impl Observer for Watcher {
     fn lost(&mut self, _: SwitchId, lost: &Lost, _: &[u8], _: &[u8]) {
         if let Some(message) = self.known.get(&lost.tag).copied() {
             let reason = lost.reason.name(&self.program).to_owned();
-            self.add(lost.time, lost.tag, Some(message), What::Ends { reason, absorbed: lost.absorbed });
+            let words = lost.reason.words(&self.program);
+            let what = What::Ends { reason, words, absorbed: lost.absorbed };
+            self.add(lost.time, lost.tag, Some(message), what);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::edit::{Edit, statements};
 use sluice_asic::gress::Gress;
-use sluice_ir::text;
 use sluice_ir::{Loc, Program, RegisterAction};
+use sluice_ir::{text, words};
 
 /// Lines of a program's text that a mutation changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,15 +18,16 @@ impl Change {
     /// Returns the lines from the first to the last difference that an edit makes.
     #[must_use]
     pub fn of(program: &Program, edit: &Edit) -> Change {
-        let (old, new) = (text::print(program), text::print(&edit.apply(program)));
+        let edited = edit.apply(program);
+        let (old, new) = (text::print(program), text::print(&edited));
         let (mut old, mut new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
         while !old.is_empty() && old.last() == new.last() {
             old.pop();
             new.pop();
         }
         let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-        let trimmed = |lines: &[&str]| lines.iter().map(|line| line.trim().to_owned()).collect();
-        Change { old: trimmed(&old[same..]), new: trimmed(&new[same..]) }
+        let said = |of, lines: &[&str]| lines.iter().map(|line| words::line(of, line.trim())).collect();
+        Change { old: said(program, &old[same..]), new: said(&edited, &new[same..]) }
     }
 }
 

@@ -110,7 +110,7 @@ impl<'p> Values<'p> {
                 | ParserOpKind::Advance(_)
                 | ParserOpKind::SetCounter(_)
                 | ParserOpKind::AddCounter(_)
-                | ParserOpKind::PushCounter(_)
+                | ParserOpKind::PushCounter(..)
                 | ParserOpKind::PopCounter
                 | ParserOpKind::SetValid(..) => {}
             }

@@ -274,13 +274,20 @@ impl StateRef<'_> {
     /// constant. Tofino 2.
     #[track_caller]
     pub fn push_counter(self, value: i8) -> Self {
-        self.op(ParserOpKind::PushCounter(CounterLoad::Const(value as u8)), Loc::caller())
+        self.op(ParserOpKind::PushCounter(CounterLoad::Const(value as u8), false), Loc::caller())
     }
 
     /// Pushes the parser counter on its stack and sets the counter from a field of at most 8 bits. Tofino 2.
     #[track_caller]
     pub fn push_counter_from<const W: u16>(self, field: Bits<W>, how: CounterFrom) -> Self {
-        self.op(ParserOpKind::PushCounter(how.load(field)), Loc::caller())
+        self.op(ParserOpKind::PushCounter(how.load(field), false), Loc::caller())
+    }
+
+    /// As [`StateBuilder::push_counter_from`]; whatever is added to the counter until it is popped is added to the counter below
+    /// as well (`push(.., true)` of TNA). Tofino 2.
+    #[track_caller]
+    pub fn push_linked_counter_from<const W: u16>(self, field: Bits<W>, how: CounterFrom) -> Self {
+        self.op(ParserOpKind::PushCounter(how.load(field), true), Loc::caller())
     }
 
     /// Pops the parser counter from its stack. Tofino 2.

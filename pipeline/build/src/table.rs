@@ -183,6 +183,7 @@ impl<const K: usize> TableBuilder<'_, K> {
             keys: self.keys.to_vec(),
             actions: self.actions,
             default,
+            constant_default: false,
             size,
             entries,
             profile: self.profile,

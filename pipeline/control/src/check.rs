@@ -173,7 +173,11 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn default(&self, table: Table, call: &ActionCall) -> Checked {
-        self.table(table)?;
+        let data = self.table(table)?;
+        if data.constant_default {
+            let (table, action) = (data.name.clone(), self.program.actions[data.default.action].name.clone());
+            return Err(ControlError::ConstantDefault { table, action });
+        }
         self.call(table, call, &table_actions(self.program, table))
     }
 

@@ -108,6 +108,8 @@ pub enum ControlError {
     NoProfile { table: String },
     #[error("profile `{profile}` has no selector, so it has no groups; name a member")]
     NoSelector { profile: String },
+    #[error("the default action of table `{table}` is constant: `{action}`")]
+    ConstantDefault { table: String, action: String },
     #[error("action `{action}` is not one of table `{table}`'s actions: {listed}")]
     ActionNotListed { table: String, action: String, listed: String },
     #[error("action `{action}` takes {} ({params}), not {found}", counted(*.expected, "argument"))]

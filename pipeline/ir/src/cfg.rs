@@ -228,14 +228,22 @@ impl Cfg {
         }
     }
 
-    /// Returns the actions that `node` may run for packets that run `later`: one, if `later` is in the arm of an action.
-    fn actions_before(&self, program: &Program, node: Node, later: Node) -> Vec<Action> {
+    /// Returns the actions that `node` may run for packets that run `later`: one, if `later` is in the arm of an action, or in the
+    /// arm of a miss after which no other action can run.
+    #[must_use]
+    pub fn actions_before(&self, program: &Program, node: Node, later: Node) -> Vec<Action> {
         let outcomes = self.outcomes(self.nodes[later].pred);
-        let ran = outcomes.iter().find_map(|(decider, outcome)| match outcome {
-            Outcome::Ran(action) if *decider == node => Some(*action),
+        let outcome = outcomes.iter().find(|(decider, _)| *decider == node).map(|(_, outcome)| *outcome);
+        let table = match self.nodes[node].kind {
+            NodeKind::Table(table) => Some(&program.tables[table]),
             _ => None,
-        });
-        ran.map_or_else(|| self.actions(program, node), |action| vec![action])
+        };
+        match (outcome, table) {
+            (Some(Outcome::Ran(action)), _) => vec![action],
+            (Some(Outcome::Hit), Some(table)) if table.profile.is_none() => table.actions.clone(),
+            (Some(Outcome::Miss), Some(table)) if table.constant_default => vec![table.default.action],
+            _ => self.actions(program, node),
+        }
     }
 
     /// Returns the variables that `node` reads and writes for packets that run `later`, and the slices that it deposits.
@@ -470,13 +478,13 @@ pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
                 }
                 ParserOpKind::ExtractNext(stack) => headers.extend(&program.stacks[*stack].headers),
                 ParserOpKind::SetCounter(CounterLoad::Field { field, .. })
-                | ParserOpKind::PushCounter(CounterLoad::Field { field, .. }) => {
+                | ParserOpKind::PushCounter(CounterLoad::Field { field, .. }, _) => {
                     vars.push(Var::Field(*field))
                 }
                 ParserOpKind::Advance(_)
                 | ParserOpKind::SetCounter(_)
                 | ParserOpKind::AddCounter(_)
-                | ParserOpKind::PushCounter(_)
+                | ParserOpKind::PushCounter(..)
                 | ParserOpKind::PopCounter => {}
             }
         }

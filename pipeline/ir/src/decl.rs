@@ -143,8 +143,9 @@ pub enum ParserOpKind {
     /// Extracts the next element of the stack. If all elements were extracted, parsing ends with `parser_err`
     /// "no match".
     ExtractNext(Stack),
-    /// Pushes the parser counter on its stack and sets the counter. Tofino 2.
-    PushCounter(CounterLoad),
+    /// Pushes the parser counter on its stack and sets the counter. True: until it is popped, the pushed value changes by what is
+    /// added to the value above it (`push(.., true)` of TNA). Tofino 2.
+    PushCounter(CounterLoad, bool),
     /// Pops the parser counter from its stack. Tofino 2.
     PopCounter,
 }
@@ -333,6 +334,8 @@ pub struct TableData {
     pub actions: Vec<Action>,
     /// Default action, which runs on a miss; the control plane may change it.
     pub default: ActionCall,
+    /// True if the control plane cannot change the default action, so that no other action runs without a match.
+    pub constant_default: bool,
     /// Number of entries that it must hold.
     pub size: u32,
     /// Constant entries; a table with any takes none at run time.
@@ -406,8 +409,9 @@ pub struct HashData {
     pub algorithm: HashAlgorithm,
     /// Fields and constants (a constant first item is a seed of the "prepended" style), in order.
     pub inputs: Vec<Expr>,
-    /// Pairs of inputs, by position, whose order has no effect (`@symmetric`): the XOR of both replaces each
-    /// of them. The vendor's driver fills the hash matrix in this way (model: bf-utils, dynamic hash).
+    /// Pairs of inputs, by position, whose order has no effect (`@symmetric`): the XOR of both replaces the later one, zeros
+    /// replace the earlier one. The vendor's compiler gives both the later one's bits of the hash matrix
+    /// (p4c: backends/tofino/bf-p4c/mau/asm_hash_output.cpp).
     pub symmetric: Vec<[u16; 2]>,
     /// Number of low bits of the algorithm's output that are kept, 1 to 64.
     pub width: u16,

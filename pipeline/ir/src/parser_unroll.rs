@@ -28,6 +28,22 @@ pub struct CounterRange {
     hi: i16,
 }
 
+/// Value on the counter stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pushed {
+    /// Values that it can have.
+    pub range: CounterRange,
+    /// True if it changes with the value above it.
+    pub linked: bool,
+}
+
+impl Pushed {
+    /// Returns the values of a stack, whose top is last, that change with the counter.
+    pub fn linked(stack: &mut [Pushed]) -> impl Iterator<Item = &mut Pushed> {
+        stack.iter_mut().rev().take_while(|pushed| pushed.linked)
+    }
+}
+
 impl CounterRange {
     const ALL: CounterRange = CounterRange { lo: i8::MIN as i16, hi: i8::MAX as i16 };
 
@@ -185,7 +201,7 @@ pub struct Configuration {
     /// Range of the counter.
     pub counter: CounterRange,
     /// Ranges of the values on the counter stack, bottom first.
-    pub pushed: Vec<CounterRange>,
+    pub pushed: Vec<Pushed>,
     /// Extracted elements of each header stack.
     pub elements: StackCounts,
 }
@@ -202,7 +218,7 @@ pub struct StateEffect {
     /// Range of the counter after the operations.
     pub counter: CounterRange,
     /// Ranges on the counter stack after the operations, bottom first.
-    pub(crate) pushed: Vec<CounterRange>,
+    pub(crate) pushed: Vec<Pushed>,
     /// Greatest depth of the counter stack during the operations.
     pub(crate) pushed_most: usize,
     /// True if an operation pops an empty counter stack.
@@ -241,17 +257,20 @@ impl Configuration {
                     load.ahead().into_iter().for_each(|ahead| e.see(ahead.reach()));
                     e.counter = CounterRange::loaded(program, *load);
                 }
-                ParserOpKind::AddCounter(by) => e.counter = e.counter.plus(*by),
-                ParserOpKind::PushCounter(load) => {
+                ParserOpKind::AddCounter(by) => {
+                    e.counter = e.counter.plus(*by);
+                    Pushed::linked(&mut e.pushed).for_each(|below| below.range = below.range.plus(*by));
+                }
+                ParserOpKind::PushCounter(load, linked) => {
                     load.ahead().into_iter().for_each(|ahead| e.see(ahead.reach()));
-                    e.pushed.push(e.counter);
+                    e.pushed.push(Pushed { range: e.counter, linked: *linked });
                     e.pushed_most = e.pushed_most.max(e.pushed.len());
                     e.counter = CounterRange::loaded(program, *load);
                 }
                 ParserOpKind::PopCounter => {
                     let top = e.pushed.pop();
                     e.underflow |= top.is_none();
-                    e.counter = top.unwrap_or_default();
+                    e.counter = top.map_or_else(CounterRange::default, |top| top.range);
                 }
                 ParserOpKind::Set(..)
                 | ParserOpKind::SetSlice(..)

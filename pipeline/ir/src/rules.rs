@@ -95,6 +95,9 @@ pub fn kind_name(kind: ContainerKind) -> &'static str {
 /// Demands on the memory and the order of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableRules {
+    /// Entries in the stage that the table is pinned to; the others are in later stages. `None`: as many as there is room for
+    /// (second number of `@stage`).
+    pub pin_entries: Option<u32>,
     /// Number of ways of an exact match table in SRAM (`@ways`).
     pub ways: Option<u8>,
     /// Entries per word of an exact match table in SRAM (`@pack`).

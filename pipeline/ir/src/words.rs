@@ -5,7 +5,7 @@
 
 use crate::cfg::{Cfg, Node, NodeKind, Var};
 use crate::entity::Entity;
-use crate::{Action, ActionData, Home, Loc, Program};
+use crate::{Action, ActionData, Home, Label, Loc, Program};
 use sluice_asic::gress::Gress;
 
 /// Returns the name of an action: its own, or place and text of the statements that it consists of. A statement whose parts run
@@ -40,6 +40,44 @@ pub fn var(program: &Program, var: Var) -> String {
     match (unnamed(&name), data.home, data.loc.short()) {
         (Some("step"), Home::Metadata, Some(place)) => format!("a step of {place}"),
         _ => name,
+    }
+}
+
+/// Returns what an output calls a label of a drop: its name, or place and text of the statement that drops.
+#[must_use]
+pub fn label(program: &Program, label: Label) -> String {
+    let data = &program.labels[label];
+    match (unnamed(&data.name), data.loc.short()) {
+        (Some(_), Some(place)) if !data.loc.text.is_empty() => format!("{place} {}", data.loc.text),
+        _ => data.name.clone(),
+    }
+}
+
+/// Returns a line of a program's text with what outputs call its actions and fields in place of their names.
+#[must_use]
+pub fn line(program: &Program, text: &str) -> String {
+    let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '-');
+    let mut said = String::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let end = rest.find(|other| part(other) != part(c)).unwrap_or(rest.len());
+        let (token, after) = rest.split_at(end);
+        rest = after;
+        match unnamed(token) {
+            Some(_) => said.push_str(&spoken(program, token)),
+            None => said.push_str(token),
+        }
+    }
+    said
+}
+
+fn spoken(program: &Program, name: &str) -> String {
+    let field = program.fields.iter().find(|(_, data)| data.name == name).map(|(field, _)| field);
+    let named = program.action_named(name);
+    match (field, named) {
+        (Some(field), _) => var(program, Var::Field(field)),
+        (None, Some(of)) => action(program, of),
+        (None, None) => name.to_owned(),
     }
 }
 

@@ -363,7 +363,15 @@ fn print_phv(work: &Work<'_>) -> String {
         let slices: Vec<String> = row
             .slices
             .iter()
-            .map(|s| format!("{}[{}:{}]@{}", s.var.name(work.program), s.lo + s.width.max(1) - 1, s.lo, s.at))
+            .map(|s| {
+                format!(
+                    "{}[{}:{}]@{}",
+                    sluice_ir::words::var(work.program, s.var),
+                    s.lo + s.width.max(1) - 1,
+                    s.lo,
+                    s.at
+                )
+            })
             .collect();
         let _ = writeln!(out, "{} {} {}", row.gress, row.name, slices.join(" "));
     }

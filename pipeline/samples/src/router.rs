@@ -77,6 +77,7 @@ impl Maker {
             keys: keys.iter().map(|(field, kind)| Key::new(*field, *kind)).collect(),
             actions: actions.to_vec(),
             default,
+            constant_default: false,
             size,
             entries: vec![],
             profile: None,

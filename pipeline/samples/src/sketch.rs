@@ -108,6 +108,7 @@ impl Sketch {
             keys: keys.iter().map(|&(field, kind)| Key::new(field, kind)).collect(),
             actions: actions.to_vec(),
             default: ActionCall { action: default, args },
+            constant_default: false,
             size,
             entries: Vec::new(),
             profile: None,

@@ -164,6 +164,15 @@ impl Reason {
         }
     }
 
+    /// Returns what tells the author where a packet ended: the name, or place and text of a statement of P4.
+    #[must_use]
+    pub fn words(self, program: &Program) -> String {
+        match self {
+            Reason::Label(label) => sluice_ir::words::label(program, label),
+            _ => self.name(program).to_owned(),
+        }
+    }
+
     /// Returns the name, as counted and printed.
     #[must_use]
     pub fn name(self, program: &Program) -> &str {

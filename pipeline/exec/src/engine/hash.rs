@@ -45,18 +45,14 @@ impl HashPlan {
             position += input.width(program);
         }
         for (number, input) in data.inputs.iter().enumerate() {
-            // An input of a symmetric pair counts in both places.
-            let twin = data.symmetric.iter().find_map(|&[a, b]| match (usize::from(a), usize::from(b)) {
-                (a, b) if a == number => first_of.get(b),
-                (a, b) if b == number => first_of.get(a),
-                _ => None,
-            });
+            // Both inputs of a symmetric pair count in the place of the later one.
+            let pair = data.symmetric.iter().find(|pair| pair.iter().any(|&of| usize::from(of) == number));
+            let place = pair.map_or(number, |&[a, b]| usize::from(a.max(b)));
             let l = leaf(program, input).ok_or_else(|| fail(&"an input is itself an operation"))?;
-            for first in first_of.get(number).into_iter().chain(twin) {
-                // A cast to more bits puts zeros in front.
-                let front = first + input.width(program) - l.width;
-                feed(&mut layout, l, front, slots).map_err(|e| fail(&e))?;
-            }
+            let Some(first) = first_of.get(place) else { continue };
+            // A cast to more bits puts zeros in front.
+            let front = first + input.width(program) - l.width;
+            feed(&mut layout, l, front, slots).map_err(|e| fail(&e))?;
         }
         LinearHash::new(function, bits as usize, &layout)
             .map(|h| HashPlan::Linear(Box::new(h)))

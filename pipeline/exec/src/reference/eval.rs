@@ -55,7 +55,7 @@ impl Env<'_> {
         for pair in &data.symmetric {
             let [a, b] = pair.map(usize::from);
             if let (Some(&left), Some(&right)) = (values.get(a), values.get(b)) {
-                (values[a], values[b]) = (left ^ right, left ^ right);
+                (values[a.min(b)], values[a.max(b)]) = (0, left ^ right);
             }
         }
         let mut input = BitString::with_capacity(ROOM);

@@ -53,8 +53,8 @@ pub(super) struct Parsed {
     /// Clock cycles of the states entered.
     pub(super) cycles: u16,
     counter: i8,
-    /// Counter stack.
-    pushed: Vec<i8>,
+    /// Counter stack; true for values that change with the one above.
+    pushed: Vec<(i8, bool)>,
     /// Extracted elements of each header stack.
     taken: EntityMap<Stack, usize>,
     /// Headers extracted so far.
@@ -144,17 +144,19 @@ impl<T: Tracer> Run<'_, T> {
             ParserOpKind::SetCounter(load) => {
                 parsed.counter = self.load_counter(*load, head, op.loc, parsed)?;
             }
-            ParserOpKind::PushCounter(load) => {
+            ParserOpKind::PushCounter(load, linked) => {
                 let value = self.load_counter(*load, head, op.loc, parsed)?;
-                parsed.pushed.push(std::mem::replace(&mut parsed.counter, value));
+                parsed.pushed.push((std::mem::replace(&mut parsed.counter, value), *linked));
             }
             // The verifier has checked that the counter stack is not empty.
             ParserOpKind::PopCounter => {
-                parsed.counter = parsed.pushed.pop().unwrap_or_default();
+                parsed.counter = parsed.pushed.pop().unwrap_or_default().0;
                 self.tell(&Event::ParserCounter { value: parsed.counter, loc: op.loc });
             }
             ParserOpKind::AddCounter(by) => {
                 parsed.counter = parsed.counter.wrapping_add(*by);
+                let below = parsed.pushed.iter_mut().rev().take_while(|(_, linked)| *linked);
+                below.for_each(|(value, _)| *value = value.wrapping_add(*by));
                 self.tell(&Event::ParserCounter { value: parsed.counter, loc: op.loc });
             }
             ParserOpKind::ExtractNext(stack) => {

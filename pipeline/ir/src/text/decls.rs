@@ -309,14 +309,21 @@ fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
     let (mut keys, mut actions, mut entries) = (Vec::new(), Vec::new(), Vec::new());
     let (mut default, mut size, mut profile, mut pin) = (None, None, None, None);
     let (mut idle, mut algorithmic, mut demanded) = (None, None, TableRules::default());
+    let mut constant_default = false;
     code.c.expect("{")?;
     while !code.c.at("}") {
         let word = code.c.word().unwrap_or_default();
         if word == "const" {
             code.c.advance();
-            code.c.expect_word("entries")?;
-            code.c.expect("=")?;
-            entries = code.block(const_entry)?;
+            if code.c.one_of(&["entries", "default_action"].map(|w| (w, w)))? == "entries" {
+                code.c.expect("=")?;
+                entries = code.block(const_entry)?;
+            } else {
+                code.c.expect("=")?;
+                default = Some(code.call()?);
+                constant_default = true;
+                code.c.expect(";")?;
+            }
             continue;
         }
         let words = [
@@ -329,6 +336,7 @@ fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
             "idle",
             "alpm",
             "atcam",
+            "pin_entries",
             "ways",
             "pack",
             "priority",
@@ -344,7 +352,7 @@ fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
             "profile" => profile = Some(code.reference(Space::Profile)?),
             "idle" => idle = Some(idle_timeout(code)?),
             "alpm" | "atcam" => algorithmic = Some(memory(code, word)?),
-            "ways" | "pack" | "priority" => rules::table(code, word, &mut demanded)?,
+            "pin_entries" | "ways" | "pack" | "priority" => rules::table(code, word, &mut demanded)?,
             _ => pin = Some(code.c.number("a stage")?),
         }
         if !matches!(word, "key" | "actions") {
@@ -357,6 +365,7 @@ fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
         keys,
         actions,
         default: required(code, default, "default_action")?,
+        constant_default,
         size: required(code, size, "size")?,
         entries,
         profile,

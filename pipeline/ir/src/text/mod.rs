@@ -58,7 +58,8 @@
 //! - In a parser state, `advance(4)` skips bytes, and `m.x = lookahead(8)` copies bits from the 8th bit ahead
 //!   on; `m.x[7:4] = h.a[3:0]` copies bits of a field, and `set_valid(h)` makes a header valid without bytes of the
 //!   packet. `set_counter(5)`, `set_counter(field, max, rotate, mask, add)`, `increment(1)` and `decrement(1)`
-//!   change the counter; `push_counter(..)` and `pop_counter()` save and restore it. `m.x =
+//!   change the counter; `push_counter(..)` and `pop_counter()` save and restore it; after
+//!   `push_linked_counter(..)` the saved value changes with it. `m.x =
 //!   subtract_checksum({ h.a, h.b })` subtracts fields from a sum. Keys of a select are fields,
 //!   `lookahead(at, width)`, `last(stack, position)`, `counter_is_zero()` and `counter_is_negative()`.
 //! - `port_metadata : ingress { … }` declares port metadata, first bit first; `copy_valid(a, b)` in an action

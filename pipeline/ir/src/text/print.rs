@@ -445,7 +445,8 @@ impl<'p> Printer<'p> {
                     d.actions.iter().map(|&a| format!("{};", self.action(a))).collect();
                 self.line(format_args!("actions = {{ {} }}", actions.join(" ")));
             }
-            self.line(format_args!("default_action = {};", self.call(&d.default)));
+            let constant = if d.constant_default { "const " } else { "" };
+            self.line(format_args!("{constant}default_action = {};", self.call(&d.default)));
             self.line(format_args!("size = {};", d.size));
             if let Some(p) = d.profile {
                 self.line(format_args!("profile = {};", self.profile(p)));
@@ -480,6 +481,9 @@ impl<'p> Printer<'p> {
     }
 
     fn table_rules(&mut self, rules: &TableRules) {
+        if let Some(entries) = rules.pin_entries {
+            self.line(format_args!("pin_entries = {entries};"));
+        }
         if let Some(ways) = rules.ways {
             self.line(format_args!("ways = {ways};"));
         }

@@ -99,7 +99,10 @@ impl Printer<'_> {
                 ParserOpKind::Advance(bytes) => format!("advance({bytes})"),
                 ParserOpKind::Lookahead(f, at) => format!("{} = lookahead({at})", self.field(*f)),
                 ParserOpKind::SetCounter(load) => format!("set_counter({})", self.counter_load(*load)),
-                ParserOpKind::PushCounter(load) => format!("push_counter({})", self.counter_load(*load)),
+                ParserOpKind::PushCounter(load, linked) => {
+                    let word = if *linked { "push_linked_counter" } else { "push_counter" };
+                    format!("{word}({})", self.counter_load(*load))
+                }
                 ParserOpKind::PopCounter => "pop_counter()".to_owned(),
                 ParserOpKind::AddCounter(by) if *by < 0 => format!("decrement({})", by.unsigned_abs()),
                 ParserOpKind::AddCounter(by) => format!("increment({by})"),

@@ -7,6 +7,7 @@ use crate::{CONTAINER_KINDS, ContainerDemand, ContainerRule, TableRules};
 /// Parses a demand on the memory or the order of a table.
 pub(super) fn table(code: &mut Code<'_>, word: &str, rules: &mut TableRules) -> Parsed<()> {
     match word {
+        "pin_entries" => rules.pin_entries = Some(code.c.number("a number of entries")?),
         "ways" => rules.ways = Some(code.c.number("a number of ways")?),
         "pack" => rules.pack = Some(code.c.number("a number of entries per word")?),
         _ => {

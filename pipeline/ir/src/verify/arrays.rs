@@ -3,7 +3,7 @@
 
 use super::Diag;
 use crate::cfg::{Cfg, Node, NodeKind};
-use crate::{Counter, CounterHome, Loc, Meter, PrimitiveKind, Program, Random, Register};
+use crate::{Action, Counter, CounterHome, Loc, Meter, PrimitiveKind, Program, Random, Register};
 use sluice_asic::gress::Gress;
 
 /// A thing that a packet accesses once.
@@ -89,11 +89,30 @@ pub(super) fn of(p: &Program, kind: &PrimitiveKind) -> Option<Array> {
     })
 }
 
-/// Returns the accesses of a node, each with its place.
-fn accesses(p: &Program, flow: &Cfg, node: Node) -> Vec<(Array, Loc)> {
-    let actions = flow.actions(p, node);
-    let body = actions.iter().flat_map(|&a| &p.actions[a].body);
-    body.filter_map(|primitive| Some((of(p, &primitive.kind)?, primitive.loc))).collect()
+/// An access of an array.
+struct Access {
+    node: Node,
+    action: Action,
+    array: Array,
+    loc: Loc,
+}
+
+/// Returns the accesses of a node.
+fn accesses<'a>(p: &'a Program, cfg: &Cfg, node: Node) -> impl Iterator<Item = Access> + 'a {
+    cfg.actions(p, node).into_iter().flat_map(move |action| {
+        let body = p.actions[action].body.iter();
+        body.filter_map(move |primitive| {
+            let array = of(p, &primitive.kind)?;
+            Some(Access { node, action, array, loc: primitive.loc })
+        })
+    })
+}
+
+/// Returns true if a packet can have both accesses, of which the first is above.
+fn may_follow(p: &Program, cfg: &Cfg, first: &Access, second: &Access) -> bool {
+    first.node != second.node
+        && !cfg.exclusive(first.node, second.node)
+        && cfg.actions_before(p, first.node, second.node).contains(&first.action)
 }
 
 /// Checks that no packet reaches two accesses of one array. Two accesses in one action are reported with the
@@ -101,23 +120,21 @@ fn accesses(p: &Program, flow: &Cfg, node: Node) -> Vec<(Array, Loc)> {
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     for gress in Gress::ALL {
         let cfg = Cfg::of(p, gress);
-        let list: Vec<(Node, Array, Loc)> = cfg
-            .nodes
-            .keys()
-            .flat_map(|node| accesses(p, &cfg, node).into_iter().map(move |(a, loc)| (node, a, loc)))
-            .collect();
-        for (i, (node, array, loc)) in list.iter().enumerate() {
+        let list: Vec<Access> = cfg.nodes.keys().flat_map(|node| accesses(p, &cfg, node)).collect();
+        for (i, access) in list.iter().enumerate() {
             let clash =
-                list[..i].iter().find(|(n, a, _)| a == array && n != node && !cfg.exclusive(*n, *node));
-            let Some((other, _, first)) = clash else { continue };
-            let (here, there) = (&cfg.nodes[*node], &cfg.nodes[*other]);
+                list[..i].iter().find(|of| of.array == access.array && may_follow(p, &cfg, of, access));
+            let Some(first) = clash else { continue };
+            let (node, other, array) = (access.node, first.node, access.array);
+            let (here, there) = (&cfg.nodes[node], &cfg.nodes[other]);
             if matches!(here.kind, NodeKind::Table(_)) && here.kind == there.kind {
                 // A table applied twice is reported with the control block.
                 continue;
             }
             // If one action is called twice, the two calls are the places to report.
+            let (loc, first) = (access.loc, first.loc);
             let same = (loc.file, loc.line, loc.col) == (first.file, first.line, first.col);
-            let (loc, first) = if same { (here.loc, there.loc) } else { (*loc, *first) };
+            let (loc, first) = if same { (here.loc, there.loc) } else { (loc, first) };
             let (word, name) = (array.word(), array.bare_name(p));
             let text = format!("{word} `{name}` is accessed twice on one path");
             d.push(Diag::error(loc, text).also(first, "first access").help(array.help()));

@@ -6,7 +6,7 @@ use super::{Diag, fits};
 use crate::parser_unroll::{LOOP_REACH, Successor, UnrolledParser};
 use crate::{
     ActionData, Block, CmpOp, Cond, Expr, Field, Header, Home, Intrinsic, Loc, MatchKind, ParserOpKind,
-    PrimitiveKind, Program, StmtKind, TableData,
+    PrimitiveKind, Program, StateData, StmtKind, TableData,
 };
 use sluice_asic::alu::{AluClass, width_mask};
 use sluice_asic::chip::ChipSpec;
@@ -199,6 +199,15 @@ fn bytes(p: &Program, h: Header) -> u32 {
     p.header_bits(h).div_ceil(8)
 }
 
+/// Returns true for zeros in a field that the state extracts, for a sum that the state then subtracts from.
+fn replaced(p: &Program, data: &StateData, op: &ParserOpKind) -> bool {
+    let ParserOpKind::Set(field, Expr::Const(0, _)) = *op else { return false };
+    let Home::Header(header) = p.fields[field].home else { return false };
+    let sums = |op: &ParserOpKind| matches!(op, ParserOpKind::SubtractChecksum(to, _) if *to == field);
+    data.ops.iter().any(|op| op.kind == ParserOpKind::Extract(header))
+        && data.ops.iter().any(|op| sums(&op.kind))
+}
+
 /// Checks that no path writes bits of a field twice if the parser cannot clear a container as it writes (model: chip
 /// §6.1): the second write would be the parser error "second write". Ones may be added, for that is what such a parser does.
 /// Whether a loop that only the packet bounds extracts a header again is up to the packet, which has the error then.
@@ -226,6 +235,10 @@ fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) 
             once |= matches!(op.kind, ParserOpKind::Extract(_));
             let constant = op.kind.write().is_some_and(|write| write.is_constant());
             let repeats = unrolled.repeats[i];
+            // Bits of the packet that a sum of the state replaces are not extracted.
+            if replaced(p, data, &op.kind) {
+                continue;
+            }
             for (f, bits) in fields_written(p, &op.kind, &mut extracted) {
                 let (old, first) = *written.entry(f).or_insert((0, op.loc));
                 written.insert(f, (old | bits, first));

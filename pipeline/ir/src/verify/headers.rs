@@ -82,7 +82,7 @@ impl<'p> Validity<'p> {
                     | ParserOpKind::VerifyChecksum(..)
                     | ParserOpKind::SubtractChecksum(..)
                     | ParserOpKind::SetCounter(CounterLoad::Const(_))
-                    | ParserOpKind::PushCounter(CounterLoad::Const(_))
+                    | ParserOpKind::PushCounter(CounterLoad::Const(_), _)
                     | ParserOpKind::PopCounter
                     | ParserOpKind::AddCounter(_) => false,
                     ParserOpKind::Extract(_)
@@ -90,7 +90,7 @@ impl<'p> Validity<'p> {
                     | ParserOpKind::Advance(_)
                     | ParserOpKind::Lookahead(..)
                     | ParserOpKind::SetCounter(_)
-                    | ParserOpKind::PushCounter(_) => true,
+                    | ParserOpKind::PushCounter(..) => true,
                 };
                 if fails && sees_errors {
                     parsed.go(Successor::End(Next::Accept), &at, true);

@@ -177,12 +177,12 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
             }
             ParserOpKind::Lookahead(dst, _) => writable(p, *dst, site, d),
             ParserOpKind::SetCounter(CounterLoad::Field { field, rotate, mask, .. })
-            | ParserOpKind::PushCounter(CounterLoad::Field { field, rotate, mask, .. }) => {
+            | ParserOpKind::PushCounter(CounterLoad::Field { field, rotate, mask, .. }, _) => {
                 counter(p, *field, site, d);
                 conversion((*rotate, *mask), site, d);
             }
             ParserOpKind::SetCounter(CounterLoad::Ahead { at, rotate, mask, .. })
-            | ParserOpKind::PushCounter(CounterLoad::Ahead { at, rotate, mask, .. }) => {
+            | ParserOpKind::PushCounter(CounterLoad::Ahead { at, rotate, mask, .. }, _) => {
                 if !at.is_multiple_of(8) {
                     let text =
                         format!("{who} loads the counter from bit {at} ahead, which does not begin a byte");
@@ -196,7 +196,7 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
             | ParserOpKind::Extract(_)
             | ParserOpKind::Advance(_)
             | ParserOpKind::SetCounter(CounterLoad::Const(_))
-            | ParserOpKind::PushCounter(CounterLoad::Const(_))
+            | ParserOpKind::PushCounter(CounterLoad::Const(_), _)
             | ParserOpKind::PopCounter
             | ParserOpKind::AddCounter(_)
             | ParserOpKind::ExtractNext(_) => {}
@@ -217,11 +217,19 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                 }
             }
             ParserOpKind::SubtractChecksum(dst, inputs) => {
-                metadata(p, *dst, site, d);
+                // A header takes a sum that the state begins: over zeros, or in a header without bytes of the packet.
+                let begins = |op: &crate::ParserOp| match &op.kind {
+                    ParserOpKind::Set(to, value) => *to == *dst && matches!(value, Expr::Const(0, _)),
+                    ParserOpKind::SetValid(h, true) => p.fields[*dst].home == Home::Header(h.to_owned()),
+                    _ => false,
+                };
+                if !(matches!(p.fields[*dst].home, Home::Header(_)) && data.ops.iter().any(begins)) {
+                    metadata(p, *dst, site, d);
+                }
                 let (name, width) = (&p.fields[*dst].name, p.fields[*dst].width);
                 if width != 16 {
                     let text = format!("{who} keeps a sum in `{name}`, which has {width} bits instead of 16");
-                    d.push(Diag::error(op.loc, text).help("use a 16-bit metadata field"));
+                    d.push(Diag::error(op.loc, text).help("use a 16-bit field"));
                 }
                 summed(inputs, site, d);
                 let bits: u32 = inputs.iter().map(|input| u32::from(input.width(p))).sum();
@@ -265,7 +273,9 @@ fn summed(inputs: &[Expr], site: Site<'_>, d: &mut Vec<Diag>) {
 fn metadata(p: &Program, dst: Field, site: Site<'_>, d: &mut Vec<Diag>) {
     if p.fields[dst].home != Home::Metadata {
         let text = format!("{} writes `{}`, which is not metadata", site.who, p.fields[dst].name);
-        d.push(Diag::error(site.loc, text).help("checksum units of a parser write metadata"));
+        d.push(Diag::error(site.loc, text).help(
+            "the checksum units of a parser write metadata, or a field of a header that the state sets to 0 before",
+        ));
     }
 }
 
@@ -357,7 +367,7 @@ fn paths(p: &Program, gress: Gress, unrolled: &UnrolledParser, d: &mut Vec<Diag>
                     }
                 }
                 ParserOpKind::SetCounter(CounterLoad::Field { field, .. })
-                | ParserOpKind::PushCounter(CounterLoad::Field { field, .. }) => {
+                | ParserOpKind::PushCounter(CounterLoad::Field { field, .. }, _) => {
                     present(p, &validity, &at, *field, "loads the counter from", site, d);
                 }
                 _ => {}

@@ -248,13 +248,13 @@ impl Walk<'_, '_> {
                     }
                     ParserOpKind::Lookahead(f, _) => self.see(site, Target::Field(*f)),
                     ParserOpKind::SetCounter(CounterLoad::Field { field, .. })
-                    | ParserOpKind::PushCounter(CounterLoad::Field { field, .. }) => {
+                    | ParserOpKind::PushCounter(CounterLoad::Field { field, .. }, _) => {
                         self.see(site, Target::Field(*field));
                     }
                     ParserOpKind::ExtractNext(stack) => self.see(site, Target::Stack(*stack)),
                     ParserOpKind::Advance(_)
                     | ParserOpKind::SetCounter(CounterLoad::Const(_) | CounterLoad::Ahead { .. })
-                    | ParserOpKind::PushCounter(CounterLoad::Const(_) | CounterLoad::Ahead { .. })
+                    | ParserOpKind::PushCounter(CounterLoad::Const(_) | CounterLoad::Ahead { .. }, _)
                     | ParserOpKind::PopCounter
                     | ParserOpKind::AddCounter(_) => {}
                 }

@@ -54,6 +54,12 @@ fn table(data: &TableData, d: &mut Vec<Diag>) {
     let exact = data.algorithmic.is_none()
         && !data.keys.is_empty()
         && data.keys.iter().all(|key| key.kind == MatchKind::Exact && key.mask.is_none());
+    if let Some(entries) = rules.pin_entries
+        && (entries == 0 || data.pin.is_none() || data.keys.is_empty())
+    {
+        let text = format!("table `{}` has `pin_entries = {entries}`", data.name);
+        error(text, "give at least one entry of a table with a key to the stage that `pin` names");
+    }
     for (name, number) in [("ways", rules.ways), ("pack", rules.pack)] {
         let Some(number) = number else { continue };
         if number == 0 {

@@ -1,8 +1,34 @@
-//! Sizes of types in bits.
+//! Sizes of types in bits, and the bits in front of members whose place the author leaves to the compiler.
+//!
+//! A member with `@flexible`, and each member of a structure with it, ends with a byte: extractors copy whole bytes. The vendor's
+//! compiler finds layouts that leave no bits unused, too; no packet on a wire shows which one a program has.
 
 use super::Checker;
 use super::ty::{Ty, TyKind};
-use crate::syntax::ast::{DeclId, DeclKind};
+use crate::syntax::ast::{Ast, DeclId, DeclKind};
+
+/// Returns true for a declaration with `@flexible`.
+fn is_flexible(ast: &Ast, decl: DeclId) -> bool {
+    ast.decls[decl].annotations.iter().any(|annotation| ast.text(annotation.name) == "flexible")
+}
+
+/// Returns the bits in front of a member of a header or structure, which begins `at` bits after the whole.
+///
+/// `inner` is the declaration of the member's type, if that is a header or structure; otherwise the member has `width` bits.
+pub(crate) fn padding_before(
+    ast: &Ast,
+    (whole, member): (DeclId, DeclId),
+    inner: Option<DeclId>,
+    (at, width): (u64, u64),
+) -> u64 {
+    let flexible = is_flexible(ast, whole) || is_flexible(ast, member);
+    let to_byte = (8 - at % 8) % 8;
+    match inner {
+        Some(inner) if flexible || is_flexible(ast, inner) => to_byte,
+        None if flexible => to_byte + (8 - width % 8) % 8,
+        _ => 0,
+    }
+}
 
 impl Checker<'_> {
     /// Returns the fields of a header or struct.
@@ -47,9 +73,17 @@ impl Checker<'_> {
                 let of = self.representation(decl)?;
                 self.size(of)
             }
-            TyKind::Header(..) | TyKind::Struct(..) => {
+            TyKind::Header(whole, _) | TyKind::Struct(whole, _) => {
                 let fields = self.field_types(ty);
-                fields.into_iter().try_fold((0, 0), |sum, (_, of)| self.add_size(sum, of))
+                fields.into_iter().try_fold((0_u64, 0_u64), |(least, most), (field, of)| {
+                    let inner = match *self.out.types.kind(of) {
+                        TyKind::Header(inner, _) | TyKind::Struct(inner, _) => Some(inner),
+                        _ => None,
+                    };
+                    let width = self.size(of)?.1;
+                    let padding = padding_before(self.ast, (whole, field), inner, (most, width));
+                    self.add_size((least.saturating_add(padding), most.saturating_add(padding)), of)
+                })
             }
             TyKind::Stack(element, number) => {
                 let (least, most) = self.size(element)?;

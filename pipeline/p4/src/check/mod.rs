@@ -37,6 +37,7 @@ mod type_use;
 mod value;
 
 pub use expression::cast_value;
+pub(crate) use layout::padding_before;
 pub use tables::{Builtin, Call, Callee, Checked, Construction, Resolution};
 pub use ty::{Ty, TyKind, Types, type_params};
 pub use value::{MAX_WIDTH, Value, binary, concat, fits, slice, unary, wrap};

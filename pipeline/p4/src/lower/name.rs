@@ -47,14 +47,24 @@ pub(super) struct Names {
 impl Names {
     /// Takes a name; with a number after it if another part has the name. Characters that no name has become `_`.
     pub(super) fn take(&mut self, space: Space, wanted: &str) -> String {
+        let name = plain(wanted);
+        match self.taken.insert((space, name.clone())) {
+            true => name,
+            false => self.take_second(space, wanted),
+        }
+    }
+
+    /// Takes a name with a number after it: another part will have the name itself.
+    pub(super) fn take_second(&mut self, space: Space, wanted: &str) -> String {
         let plain = plain(wanted);
-        let mut name = plain.clone();
         let mut number = 2;
-        while !self.taken.insert((space, name.clone())) {
-            name = format!("{plain}_{number}");
+        loop {
+            let name = format!("{plain}_{number}");
+            if self.taken.insert((space, name.clone())) {
+                return name;
+            }
             number += 1;
         }
-        name
     }
 }
 

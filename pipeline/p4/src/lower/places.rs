@@ -78,8 +78,10 @@ pub(super) struct InstanceData {
     pub(super) gress: Gress,
     /// The members in the order of the type.
     pub(super) members: Rc<[Place]>,
-    /// All scalars in wire order.
+    /// All scalars in wire order, with the padding between them.
     pub(super) slots: Vec<Slot>,
+    /// The padding.
+    pub(super) padding: Vec<Slot>,
     /// The stack that it is an element of.
     pub(super) stack: Option<StackId>,
     /// The declaration.
@@ -153,6 +155,16 @@ impl Storage {
             Place::Struct(members) => members.iter().flat_map(|member| self.slots_of(member)).collect(),
             Place::Nothing => Vec::new(),
         }
+    }
+
+    /// Returns the scalars of a place that are members of its type: all but padding.
+    pub(super) fn members_of(&self, place: &Place) -> Vec<Slot> {
+        let mut slots = self.slots_of(place);
+        slots.retain(|&slot| match self.slots[slot].home {
+            SlotHome::Header(instance) => !self.instances[instance].padding.contains(&slot),
+            _ => true,
+        });
+        slots
     }
 
     /// Returns all headers of a place in order.

@@ -95,7 +95,7 @@ fn possibly_valid(program: &Program) -> BTreeSet<Header> {
             | ParserOpKind::Lookahead(..)
             | ParserOpKind::SetCounter(_)
             | ParserOpKind::AddCounter(_)
-            | ParserOpKind::PushCounter(_) => {}
+            | ParserOpKind::PushCounter(..) => {}
         }
     }
     // The layout of a stack is that of all its elements.

@@ -41,6 +41,7 @@ impl<'a> Lower<'a> {
             keys: Vec::new(),
             actions: Vec::new(),
             default: ActionCall { action: no_action, args: Vec::new() },
+            constant_default: false,
             size: 1,
             entries: Vec::new(),
             profile: None,
@@ -205,6 +206,8 @@ impl<'a> Lower<'a> {
             None => ActionCall { action: self.no_action(), args: Vec::new() },
         };
         self.program.tables[table].default = call;
+        self.program.tables[table].constant_default =
+            decl.default_action.as_ref().is_some_and(|property| property.is_const);
         Ok(())
     }
 

@@ -291,7 +291,7 @@ impl Lower<'_> {
     pub(super) fn leaves(&mut self, frame: &Frame, id: ExprId) -> Res<Vec<Expr>> {
         let ast = self.ast;
         if let Some(place) = self.place(frame, id) {
-            let (slots, at) = (self.storage.slots_of(&place), ast.exprs[id].span);
+            let (slots, at) = (self.storage.members_of(&place), ast.exprs[id].span);
             let mut leaves = Vec::new();
             for slot in slots {
                 leaves.extend(self.current(slot, at)?);

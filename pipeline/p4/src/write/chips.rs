@@ -14,7 +14,7 @@ pub(super) fn both(program: &Program) -> bool {
 /// Returns true for a load of a parser counter with a part of a byte: its mask is a number of bits on Tofino, and has a bit
 /// for each bit of the field on Tofino 2.
 fn masks_counter(op: &ParserOpKind) -> bool {
-    let (ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load)) = op else { return false };
+    let (ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load, _)) = op else { return false };
     match *load {
         CounterLoad::Const(_) => false,
         CounterLoad::Field { mask, .. } | CounterLoad::Ahead { mask, .. } => mask < 7,

@@ -181,7 +181,7 @@ impl Writer<'_> {
                 }
                 ParserOpKind::SetCounter(_)
                 | ParserOpKind::AddCounter(_)
-                | ParserOpKind::PushCounter(_)
+                | ParserOpKind::PushCounter(..)
                 | ParserOpKind::PopCounter => counts = true,
                 _ => {}
             }
@@ -248,7 +248,10 @@ impl Writer<'_> {
                 format!("{} = {}", self.layout.fields[*field], ahead(Lookahead { at: *at, width }))
             }
             ParserOpKind::SetCounter(load) => format!("{COUNTER}.set({})", self.load(*load)),
-            ParserOpKind::PushCounter(load) => format!("{COUNTER}.push({})", self.load(*load)),
+            ParserOpKind::PushCounter(load, linked) => {
+                let linked = if *linked { ", true" } else { "" };
+                format!("{COUNTER}.push({}{linked})", self.load(*load))
+            }
             ParserOpKind::PopCounter => format!("{COUNTER}.pop()"),
             ParserOpKind::AddCounter(by) if *by < 0 => format!("{COUNTER}.decrement({})", by.unsigned_abs()),
             ParserOpKind::AddCounter(by) => format!("{COUNTER}.increment({by})"),

@@ -26,7 +26,8 @@ impl Writer<'_> {
             self.page.line(&annotation);
         }
         if let Some(pin) = data.pin {
-            self.page.line(&format!("@stage({pin})"));
+            let entries = data.rules.pin_entries.map_or(String::new(), |entries| format!(", {entries}"));
+            self.page.line(&format!("@stage({pin}{entries})"));
         }
         let rules = &data.rules;
         for (name, number) in [("ways", rules.ways), ("pack", rules.pack)] {
@@ -102,7 +103,8 @@ impl Writer<'_> {
         self.page.close("");
         if !implied {
             let call = self.action_call(&data.default);
-            self.page.line(&format!("default_action = {call};"));
+            let word = if data.constant_default { "const " } else { "" };
+            self.page.line(&format!("{word}default_action = {call};"));
         }
     }
 

@@ -6,7 +6,7 @@ use super::demand::{AluArray, Demand};
 use super::relations::Relations;
 use sluice_ir::cfg::{Cfg, NodeKind};
 use sluice_ir::verify::Diag;
-use sluice_ir::{Counter, Profile, Program};
+use sluice_ir::{Action, Counter, PrimitiveKind, Profile, Program};
 
 /// Resource that only one stage can hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,10 @@ pub(crate) fn clusters(
             home.iter_mut().filter(|h| **h == from).for_each(|h| *h = to);
             let needs_later =
                 graph.before(ob).find(|e| e.from == oa && e.kind.distance().is_some_and(|d| d > 0));
-            if !cfg.exclusive(oa.node, ob.node) || needs_later.is_some() {
+            let before = cfg.actions_before(program, oa.node, ob.node);
+            let apart = cfg.exclusive(oa.node, ob.node)
+                || !before.iter().any(|action| accesses(program, *action, what));
+            if !apart || needs_later.is_some() {
                 diags.push(clash(program, cfgs, what, (oa, ob), (&demands[a], &demands[b])));
             }
         }
@@ -71,6 +74,19 @@ fn shared(demand: &Demand) -> impl Iterator<Item = Shared> {
     let counters = demand.counters.iter().filter(|c| c.size.is_some()).map(|c| Shared::Counter(c.counter));
     let arrays = demand.arrays.iter().filter(|a| a.size.is_some()).map(|a| Shared::Array(a.array));
     counters.chain(arrays).chain(demand.profile.as_ref().map(|p| Shared::Profile(p.profile)))
+}
+
+/// Returns true if an action accesses a memory, or may.
+fn accesses(program: &Program, action: Action, what: Shared) -> bool {
+    program.actions[action].body.iter().any(|primitive| match (&primitive.kind, what) {
+        (PrimitiveKind::Count(counter, _), Shared::Counter(of)) => *counter == of,
+        (PrimitiveKind::Register(access), Shared::Array(AluArray::Register(of, _))) => {
+            program.register_actions[access.action].register == of
+        }
+        (PrimitiveKind::Meter(access), Shared::Array(AluArray::Meter(of, _))) => access.meter == of,
+        (_, Shared::Profile(_)) => true,
+        _ => false,
+    })
 }
 
 fn applied_twice(a: &Demand, b: &Demand) -> Diag {

@@ -242,7 +242,7 @@ impl<'a> Schedule<'a> {
             if late || pinned || self.too_early(i, stage) {
                 return false;
             }
-            if let Some(open) = self.chained(i) {
+            if let Some(open) = self.chained(i, cluster) {
                 self.blocked[i] = Some((
                     stage,
                     format!("next tables are a chain, and the branches of `{open}` are not complete"),
@@ -301,9 +301,9 @@ impl<'a> Schedule<'a> {
     }
 
     /// Returns the name of a node whose branches must be complete before node `i` is placed; `None` if there is none.
-    /// Only on a chip whose next tables form a chain: a result names one next table, and no other unit remembers an
+    /// Nodes of its cluster come into the stage with it. Only on a chip whose next tables form a chain: a result names one next table, and no other unit remembers an
     /// outcome.
-    fn chained(&self, i: usize) -> Option<&str> {
+    fn chained(&self, i: usize, cluster: &[usize]) -> Option<&str> {
         let r = self.relations;
         if self.fit.chip.features.parallel_next_tables {
             return None;
@@ -312,18 +312,24 @@ impl<'a> Schedule<'a> {
         let name = |n: usize| self.demands[n].name.as_str();
         let gress = self.demands[i].owner.gress;
         let open = (0..self.demands.len()).filter(|&c| {
-            c != i && !self.complete[c] && self.demands[c].owner.gress == gress && !r.exclusive[i][c]
+            !cluster.contains(&c)
+                && !self.complete[c]
+                && self.demands[c].owner.gress == gress
+                && !r.exclusive[i][c]
         });
         for c in open {
             if begun(c) {
                 return Some(name(c));
             }
-            let decider = r.deciders[c].iter().find(|&&d| begun(d) && d != i && !r.deciders[i].contains(&d));
+            let decider = r.deciders[c]
+                .iter()
+                .find(|&&d| begun(d) && !cluster.contains(&d) && !r.deciders[i].contains(&d));
             if let Some(&d) = decider {
                 return Some(name(d));
             }
         }
-        let missing = r.outside[i].iter().find(|&&o| !begun(i) && !self.complete[o]);
+        let mut outside = r.outside[i].iter().filter(|o| !cluster.contains(o));
+        let missing = outside.find(|&&o| !begun(i) && !self.complete[o]);
         missing.map(|&o| name(o))
     }
 
@@ -384,11 +390,14 @@ impl<'a> Schedule<'a> {
             // The stage holds only the classifier; the partitions follow in later stages.
             return self.fit.classifier(&mut self.pools[usize::from(stage)], demand, entries).map(|()| 0);
         }
-        let want = self.left[i];
+        // The author says how many entries the first stage has.
+        let first = demand.rules.pin_entries.filter(|_| self.parts[i].is_empty() && demand.splittable());
+        let want = self.left[i].min(first.unwrap_or(u32::MAX));
         let pool = &mut self.pools[usize::from(stage)];
         let whole = self.fit.part(pool, demand, want);
         let Err(shortage) = whole else { return whole };
-        let Some(splitting) = self.options.splitting.filter(|_| alone && demand.splittable()) else {
+        let may_split = alone && first.is_none() && demand.splittable();
+        let Some(splitting) = self.options.splitting.filter(|_| may_split) else {
             return Err(shortage);
         };
         let step = sizes::step(&self.fit.chip.mau, demand).max(1);

@@ -78,7 +78,7 @@ fn joinable(hardware: &Hardware<'_>, first: &StateCopy, second: &StateCopy) -> b
                 | ParserOpKind::SubtractChecksum(..)
                 | ParserOpKind::SetValid(_, false)
                 | ParserOpKind::SetCounter(CounterLoad::Field { .. } | CounterLoad::Ahead { .. })
-                | ParserOpKind::PushCounter(_)
+                | ParserOpKind::PushCounter(..)
                 | ParserOpKind::PopCounter
         )
     });
@@ -92,7 +92,7 @@ fn counts(op: &ParserOpKind) -> bool {
         op,
         ParserOpKind::SetCounter(_)
             | ParserOpKind::AddCounter(_)
-            | ParserOpKind::PushCounter(_)
+            | ParserOpKind::PushCounter(..)
             | ParserOpKind::PopCounter
     )
 }

@@ -162,7 +162,7 @@ impl Hardware<'_> {
         let data = &self.program.states[state];
         let tests = |k: &SelectKey| matches!(k, SelectKey::CounterIsZero | SelectKey::CounterIsNegative);
         let loads = data.ops.iter().any(|op| match op.kind {
-            ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load) => {
+            ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load, _) => {
                 !matches!(load, CounterLoad::Const(_))
             }
             _ => false,
@@ -189,7 +189,7 @@ impl Hardware<'_> {
                 }
                 ParserOpKind::SetCounter(_)
                 | ParserOpKind::AddCounter(_)
-                | ParserOpKind::PushCounter(_)
+                | ParserOpKind::PushCounter(..)
                 | ParserOpKind::PopCounter => {}
                 ParserOpKind::Set(..) | ParserOpKind::SetSlice(..) => {
                     if let Some(write) = op.kind.write() {

@@ -172,7 +172,7 @@ fn counter_loads(program: &Program, chip: &ChipSpec, gress: Gress, order: &[Pars
     let mut loads: Vec<(u8, u8, u8, u8)> = Vec::new();
     let mut at = None;
     for op in order.iter().flat_map(|s| &program.states[*s].ops) {
-        let (ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load)) = op.kind else { continue };
+        let (ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load, _)) = op.kind else { continue };
         let (CounterLoad::Field { max, rotate, mask, add, .. }
         | CounterLoad::Ahead { max, rotate, mask, add, .. }) = load
         else {

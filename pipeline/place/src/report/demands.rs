@@ -1,6 +1,6 @@
 //! Demands of the author on tables and containers, each with what the placement made of it.
 
-use crate::data::{Owner, PhvAllocation, Placement};
+use crate::data::{Owner, Part, PhvAllocation, Placement};
 use crate::report::ways::ways;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::PhvInventory;
@@ -32,7 +32,14 @@ pub(super) fn demands(program: &Program, placement: &Placement) -> Vec<AuthorDem
             let parts = &placed.nodes[node].parts;
             let stage = parts.first().map_or(0, |part| part.stage);
             if let Some(pin) = table.pin {
-                add(format!("@stage({pin})"), format!("begins in stage {stage}"));
+                let held = |part: &Part| format!("{} entries in stage {}", part.entries, part.stage);
+                match table.rules.pin_entries {
+                    Some(entries) => {
+                        let held: Vec<String> = parts.iter().map(held).collect();
+                        add(format!("@stage({pin}, {entries})"), held.join(", "));
+                    }
+                    None => add(format!("@stage({pin})"), format!("begins in stage {stage}")),
+                }
             }
             let first = parts.first().and_then(|part| ways(placement, Owner { gress, node }, *part));
             if let (Some(wanted), Some(first)) = (table.rules.ways, &first) {

@@ -126,7 +126,7 @@ fn containers(program: &Program, placement: &Placement) -> Vec<ContainerReport> 
                 .slices
                 .iter()
                 .map(|s| {
-                    let name = s.var.name(program);
+                    let name = words::var(program, s.var);
                     let whole = var_width(program, s.var) == s.width;
                     let bits =
                         if whole { String::new() } else { format!("[{}:{}]", s.lo + s.width - 1, s.lo) };

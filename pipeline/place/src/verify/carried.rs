@@ -70,7 +70,7 @@ fn together(check: &Check<'_>, first: &PlacedState, second: &PlacedState) -> Vec
     }
     let counts = |op: &ParserOpKind| {
         use ParserOpKind::{AddCounter, PopCounter, PushCounter, SetCounter};
-        matches!(op, AddCounter(_) | PopCounter | PushCounter(_) | SetCounter(_))
+        matches!(op, AddCounter(_) | PopCounter | PushCounter(..) | SetCounter(_))
     };
     if ops().filter(|op| counts(&op.kind)).count() > 1 {
         found.push("a row changes the counter twice".to_owned());

@@ -51,5 +51,11 @@ pub(super) fn check(check: &mut Check<'_>) {
         {
             check.report(owner, format!("pinned to stage {pin}, placed in stage {}", first.stage));
         }
+        if let (Some(wanted), [first, _, ..]) = (data.rules.pin_entries, parts.as_slice())
+            && first.entries < wanted
+        {
+            let text = format!("stage {} is to have {wanted} entries, has {}", first.stage, first.entries);
+            check.report(owner, text);
+        }
     }
 }

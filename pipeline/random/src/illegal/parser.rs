@@ -104,7 +104,7 @@ impl Writer<'_, '_> {
             4 => ParserOpKind::SetCounter(self.load()),
             5 => ParserOpKind::AddCounter(self.d.word() as i8),
             6 => ParserOpKind::ExtractNext(self.any(|p| &p.stacks)),
-            7 => ParserOpKind::PushCounter(CounterLoad::Const(self.d.word() as u8)),
+            7 => ParserOpKind::PushCounter(CounterLoad::Const(self.d.word() as u8), self.flip()),
             8 => ParserOpKind::PopCounter,
             9 => ParserOpKind::SubtractChecksum(self.field(), self.list(2, Self::summed)),
             10 => {

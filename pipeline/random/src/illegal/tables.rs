@@ -25,6 +25,7 @@ impl Writer<'_, '_> {
                 keys: Vec::new(),
                 actions: Vec::new(),
                 default: self.call(),
+                constant_default: false,
                 size: self.d.word(),
                 entries: Vec::new(),
                 profile: None,
@@ -49,9 +50,11 @@ impl Writer<'_, '_> {
         data.actions.extend(self.list(3, |w| w.any(|p| &p.actions)));
         data.entries.extend(self.list(2, |w| ConstEntry { key: w.list(3, Self::key), then: w.call() }));
         data.profile = self.flip().then(|| self.any(|p| &p.profiles));
+        data.constant_default = self.flip();
         data.pin = self.flip().then(|| self.below(256) as u8);
         if self.flip() {
             data.rules = TableRules {
+                pin_entries: self.flip().then(|| self.below(9) as u32),
                 ways: self.flip().then(|| self.below(9) as u8),
                 pack: self.flip().then(|| self.below(9) as u8),
                 priority: self.below(7) as i16 - 3,

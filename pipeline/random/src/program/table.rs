@@ -38,6 +38,7 @@ impl Writer<'_, '_> {
             keys,
             actions: actions.clone(),
             default,
+            constant_default: false,
             size,
             entries,
             profile,

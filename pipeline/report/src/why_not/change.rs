@@ -98,7 +98,10 @@ impl Change {
         let mut p = program.clone();
         let table = |name: &str| program.table_named(name);
         match self {
-            Change::Unpin { table: name, .. } => p.tables[table(name)?].pin = None,
+            Change::Unpin { table: name, .. } => {
+                let table = &mut p.tables[table(name)?];
+                (table.pin, table.rules.pin_entries) = (None, None);
+            }
             Change::Size { table: name, to, .. } => p.tables[table(name)?].size = *to,
             Change::Kind { table: name, field, to, .. } => {
                 let table = table(name)?;
@@ -277,7 +280,7 @@ fn split(p: &mut Program, table: Table, (first, second): (u32, u32)) -> Option<(
     let mut rest = data.clone();
     rest.name += "_rest";
     rest.size = second;
-    rest.pin = None;
+    (rest.pin, rest.rules.pin_entries) = (None, None);
     let nothing = ActionData {
         name: format!("{}_miss", data.name),
         gress,

@@ -98,6 +98,7 @@ impl Code<'_> {
             "increment",
             "decrement",
             "push_counter",
+            "push_linked_counter",
             "pop_counter",
         ];
         let Some(word) = self.c.word().filter(|w| words.contains(w) && self.c.then("(")) else {
@@ -110,7 +111,8 @@ impl Code<'_> {
             "set_invalid" => ParserOpKind::SetValid(self.reference(Space::Header)?, false),
             "advance" => ParserOpKind::Advance(self.c.number("a number of bytes")?),
             "set_counter" => ParserOpKind::SetCounter(self.counter_load()?),
-            "push_counter" => ParserOpKind::PushCounter(self.counter_load()?),
+            "push_counter" => ParserOpKind::PushCounter(self.counter_load()?, false),
+            "push_linked_counter" => ParserOpKind::PushCounter(self.counter_load()?, true),
             "pop_counter" => ParserOpKind::PopCounter,
             _ => {
                 let before = self.c.clone();

@@ -62,8 +62,10 @@ impl Lower<'_> {
         if let Some(hash) = self.linear(frame, value, at)? {
             return self.write_hash(&target, hash, at);
         }
-        let pieces = self.pieces(frame, value)?;
-        self.write(&target, pieces, at)
+        let computed = self.operands_in_hash(frame, value, at)?;
+        let pieces = self.pieces(frame, value);
+        computed.iter().for_each(|operand| _ = self.results.remove(operand));
+        self.write(&target, pieces?, at)
     }
 
     /// Returns the hash that is the value.
@@ -174,7 +176,7 @@ impl Lower<'_> {
             return self.copy(place, &from, at);
         }
         let leaves = self.leaves(frame, value)?;
-        let slots = self.storage.slots_of(place);
+        let slots = self.storage.members_of(place);
         if leaves.len() != slots.len() {
             let text = "this value has another number of members than the place it is assigned to";
             return Err(self.refuse(at, text, "assign the members one by one"));
@@ -237,7 +239,7 @@ impl Lower<'_> {
 
     /// Copies a header or struct, member by member, with the validity of headers.
     fn copy(&mut self, to: &Place, from: &Place, at: Span) -> Res<()> {
-        let (targets, sources) = (self.storage.slots_of(to), self.storage.slots_of(from));
+        let (targets, sources) = (self.storage.members_of(to), self.storage.members_of(from));
         for (target, source) in targets.into_iter().zip(sources) {
             let value = self.read_place(&Place::Slot(source), at)?;
             self.write(&Target { place: Place::Slot(target), bits: None }, value, at)?;

@@ -85,11 +85,16 @@ impl<'a> Lower<'a> {
             let after = std::mem::take(&mut self.after);
             self.add(seq, Vec::new());
             self.flush(seq);
-            let name = self.names.take(Space::Action, &name);
+            let shared = id.filter(|_| alone);
+            // The control plane knows the actions of tables, so that those have the plain names.
+            let name = match shared.is_none() && self.is_listed(frame, decl) {
+                true => self.names.take_second(Space::Action, &name),
+                false => self.names.take(Space::Action, &name),
+            };
             let (gress, loc) = (self.gress, self.loc(at));
             let action = ActionData { name, gress, params: Vec::new(), body, doc: String::new(), loc };
             let action = self.program.actions.push(action);
-            if let Some(id) = id.filter(|_| alone) {
+            if let Some(id) = shared {
                 self.actions.insert((None, id, gress), action);
             }
             self.push(seq, ir::StmtKind::Call(action), at);
@@ -100,6 +105,12 @@ impl<'a> Lower<'a> {
             self.set_leave_flag(true, at, seq);
         }
         Ok(())
+    }
+
+    /// Returns true if a table lists the action.
+    fn is_listed(&self, frame: &Frame, decl: DeclId) -> bool {
+        let Some(&Binding::Action(id)) = self.pipe.binding(frame.block, decl) else { return false };
+        self.pipe.tables.values().any(|table| table.actions.iter().any(|(action, _)| *action == id))
     }
 
     /// Lowers the statements of an action that a control calls as those of the control.

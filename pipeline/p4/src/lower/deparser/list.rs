@@ -23,10 +23,19 @@ impl Lower<'_> {
         let at = self.ast.exprs[data].span;
         let ty = self.ty(frame, data);
         let bytewise = bytewise && !matches!(self.checked.types.kind(ty), TyKind::Header(..));
+        let scalars = self.scalars(frame, data)?;
+        let layout = match self.checked.types.kind(ty).clone() {
+            TyKind::Header(decl, args) | TyKind::Struct(decl, args) => self.scalars_of(decl, &args),
+            _ => None,
+        };
+        let layout = layout.filter(|layout| layout.len() == scalars.len()).unwrap_or_default();
         let mut list = Vec::new();
-        for scalar in self.scalars(frame, data)? {
+        for (n, scalar) in scalars.into_iter().enumerate() {
             if bytewise {
                 fill(&mut list, self.bits_of(&scalar));
+            } else if let Some((at, _)) = layout.get(n) {
+                let padding = at.saturating_sub(self.bits_of(&list));
+                zeros(&mut list, padding as u16);
             }
             for piece in scalar {
                 self.list_item(frame, piece, &mut list, at)?;

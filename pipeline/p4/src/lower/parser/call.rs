@@ -146,6 +146,7 @@ impl Walk<'_, '_> {
             }
         }
         let mut inner = State {
+            id: state.id,
             frame,
             env: state.env.clone(),
             ops: Vec::new(),

@@ -11,7 +11,8 @@ use crate::check::Callee;
 use crate::elaborate::ObjectId;
 use crate::source::Span;
 use crate::syntax::ast::{BinaryOp, DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind};
-use sluice_ir::Expr;
+use sluice_asic::intrinsic::Architecture;
+use sluice_ir::{Expr, ParserOpKind};
 
 impl Walk<'_, '_> {
     /// Lowers a method of `Checksum` as a statement.
@@ -35,11 +36,18 @@ impl Walk<'_, '_> {
             ("subtract", Some(data)) => {
                 let summed = self.summed(state, data)?;
                 let sum = self.residual(state, object, at)?;
-                self.subtract(state, sum, &summed, at);
+                if self.is_of_header(sum) {
+                    state.env.sums.entry(object).or_default().extend(summed);
+                } else {
+                    self.subtract(state, sum, &summed, at);
+                }
                 Ok(())
             }
             ("subtract_all_and_deposit", _) => {
                 let sum = self.residual(state, object, at)?;
+                if self.is_of_header(sum) {
+                    return self.deposit_in_header(state, object, sum, at);
+                }
                 state.env.slots.insert(sum, Bits::lost(Lost::Computed, 16));
                 if !state.env.deposits.contains(&sum) {
                     state.env.deposits.push(sum);
@@ -51,6 +59,36 @@ impl Walk<'_, '_> {
                 Err(self.refuse(at, text, "assign its result to a member of the metadata"))
             }
         }
+    }
+
+    fn is_of_header(&self, sum: Slot) -> bool {
+        matches!(self.cx.storage.slots[sum].home, SlotHome::Header(_))
+    }
+
+    /// Writes the residual sum so far to a field of a header that the state has extracted, in place of the packet's bits.
+    fn deposit_in_header(&mut self, state: &mut State, object: ObjectId, sum: Slot, at: Span) -> Res<()> {
+        let SlotHome::Header(instance) = self.cx.storage.slots[sum].home else { return Ok(()) };
+        let made = state.ops.iter().any(|(op, _)| matches!(op, Made::Valid(of, true) if *of == instance));
+        if !made && !state.extracted.contains(&sum) && self.cx.chip == Architecture::Tna {
+            let name = self.cx.storage.slots[sum].name.clone();
+            let text = format!(
+                "the residual sum of a checksum is added to the bits of `{name}`, which another state extracts"
+            );
+            return Err(self.refuse(
+                at,
+                text,
+                "a parser of Tofino clears no bits: assign the sum to a member of the metadata",
+            ));
+        }
+        state.env.overwritten(sum);
+        state.env.slots.insert(sum, Bits::lost(Lost::Computed, 16));
+        if !made {
+            let field = self.cx.field(sum);
+            self.op(state, ParserOpKind::Set(field, Expr::Const(0, 16)), at);
+        }
+        let summed = state.env.sums.remove(&object).unwrap_or_default();
+        self.subtract(state, sum, &summed, at);
+        Ok(())
     }
 
     /// Subtracts bits from a residual sum. Sums are over words of two bytes: what follows an odd number of bytes begins with the
@@ -201,6 +239,18 @@ impl Walk<'_, '_> {
         ))
     }
 
+    /// Returns the scalar that takes a residual sum: a member of the metadata, or a field of a header.
+    fn sum_target(&mut self, target: &Target, at: Span) -> Res<Slot> {
+        match target {
+            &Target::Place(Place::Slot(slot))
+                if self.is_of_header(slot) && self.cx.storage.slots[slot].width == 16 =>
+            {
+                Ok(slot)
+            }
+            _ => self.scalar_target(target, at),
+        }
+    }
+
     /// Returns the metadata that take the residual sum of a checksum. The parser names them after the fields are subtracted.
     fn residual(&mut self, state: &mut State, object: ObjectId, at: Span) -> Res<Slot> {
         let ast = self.cx.ast;
@@ -218,7 +268,7 @@ impl Walk<'_, '_> {
         let mut found: Option<Slot> = None;
         for target in targets {
             let Some(target) = self.target(state, target)? else { continue };
-            let slot = self.scalar_target(&target, at)?;
+            let slot = self.sum_target(&target, at)?;
             if found.is_some_and(|found| found != slot) {
                 return Err(self.refuse(
                     at,

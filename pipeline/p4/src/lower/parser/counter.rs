@@ -1,8 +1,9 @@
 //! The parser counter and its stack.
 
-use super::super::Res;
 use super::super::places::{Slot, SlotHome};
+use super::super::{Refused, Res};
 use super::bits::{Bits, Piece, Source};
+use super::early::{EarlyLoad, changes_counter};
 use super::made::Made;
 use super::walk::{State, Walk};
 use crate::source::Span;
@@ -31,13 +32,15 @@ impl Walk<'_, '_> {
                 }
                 let (load, first) = self.load(state, args, at)?;
                 early = first;
+                let Some(load) = load else { return Ok(()) };
                 ParserOpKind::SetCounter(load)
             }
             "push" => {
-                let args = self.pushed(state, args, at)?;
+                let (args, linked) = self.pushed(state, args)?;
                 let (load, first) = self.load(state, args, at)?;
                 early = first;
-                ParserOpKind::PushCounter(load)
+                let Some(load) = load else { return Err(self.no_part(at)) };
+                ParserOpKind::PushCounter(load, linked)
             }
             "pop" => ParserOpKind::PopCounter,
             "increment" | "decrement" => {
@@ -59,7 +62,7 @@ impl Walk<'_, '_> {
         match kind {
             // A byte of the state itself is taken before the state moves past it.
             ParserOpKind::SetCounter(CounterLoad::Ahead { .. })
-            | ParserOpKind::PushCounter(CounterLoad::Ahead { .. })
+            | ParserOpKind::PushCounter(CounterLoad::Ahead { .. }, _)
                 if early =>
             {
                 state.ops.insert(0, (Made::Plain(kind), at));
@@ -71,27 +74,21 @@ impl Walk<'_, '_> {
 
     /// Returns the arguments of a `push` that are those of a load; the last one may say that the value below changes with the
     /// counter.
-    fn pushed<'e>(&mut self, state: &mut State, args: &'e [ExprId], at: Span) -> Res<&'e [ExprId]> {
+    fn pushed<'e>(&mut self, state: &mut State, args: &'e [ExprId]) -> Res<(&'e [ExprId], bool)> {
         let Some((&last, load)) = args.split_last().filter(|(_, load)| matches!(load.len(), 1 | 5)) else {
-            return Ok(args);
+            return Ok((args, false));
         };
-        match self.value(state, last)?.as_const() {
-            Some(0) => Ok(load),
-            _ => Err(self.refuse(
-                at,
-                "a value on the stack of the parser counter changes with the counter above it",
-                "push without `update_with_top`, and subtract from the counter after `pop`",
-            )),
-        }
+        let linked = self.value(state, last)?.as_const();
+        Ok((load, linked != Some(0)))
     }
 
-    /// Returns a load, and true if it comes before the operations of the state.
-    fn load(&mut self, state: &mut State, args: &[ExprId], at: Span) -> Res<(CounterLoad, bool)> {
+    /// Returns a load, and true if it comes before the operations of the state; no load if an earlier state does it.
+    fn load(&mut self, state: &mut State, args: &[ExprId], at: Span) -> Res<(Option<CounterLoad>, bool)> {
         let Some((&value, rest)) = args.split_first() else {
             return Err(self.refuse(at, "`set` has no value", "write `counter.set(8w5)`"));
         };
         if let Some(number) = self.number(state, value).filter(|_| rest.is_empty()) {
-            return Ok((CounterLoad::Const(number as u8), false));
+            return Ok((Some(CounterLoad::Const(number as u8)), false));
         }
         let bits = self.value(state, value)?;
         let (max, rotate, mask, add) = self.conversion(state, rest, at)?;
@@ -100,15 +97,21 @@ impl Walk<'_, '_> {
             && !rest.is_empty()
             && !self.is_byte(slot)
         {
-            let ahead = self.byte_of(state, slot, at)?;
-            return Ok((CounterLoad::Ahead { at: ahead, max, rotate, mask, add }, true));
+            let load = CounterLoad::Ahead { at: 0, max, rotate, mask, add };
+            return Ok(match self.byte_of(state, slot, at)? {
+                Some(at) => (Some(CounterLoad::Ahead { at, max, rotate, mask, add }), true),
+                None => {
+                    self.load_before(state, slot, load, at)?;
+                    (None, true)
+                }
+            });
         }
         match byte {
             Some(Byte::Field(slot)) => {
                 let field = self.cx.field(slot);
-                Ok((CounterLoad::Field { field, max, rotate, mask, add }, false))
+                Ok((Some(CounterLoad::Field { field, max, rotate, mask, add }), false))
             }
-            Some(Byte::Ahead(at)) => Ok((CounterLoad::Ahead { at, max, rotate, mask, add }, false)),
+            Some(Byte::Ahead(at)) => Ok((Some(CounterLoad::Ahead { at, max, rotate, mask, add }), false)),
             None => Err(self.refuse(
                 at,
                 "the parser counter is loaded from something other than a byte ahead or a field of at most 8 bits",
@@ -126,30 +129,41 @@ impl Walk<'_, '_> {
         data.width == 8 && start.is_multiple_of(8)
     }
 
-    /// Returns the distance of the byte that has a part in a field. With a rotation and a mask the chip takes the whole byte, so
-    /// the counter is loaded before the state extracts the header.
-    fn byte_of(&mut self, state: &mut State, slot: Slot, at: Span) -> Res<u16> {
-        let counts = |op: &Made| {
-            matches!(
-                op,
-                Made::Plain(
-                    ParserOpKind::SetCounter(_)
-                        | ParserOpKind::AddCounter(_)
-                        | ParserOpKind::PushCounter(_)
-                        | ParserOpKind::PopCounter
-                )
-            )
-        };
+    /// Returns the distance of the byte that has a part in a field, if the state extracts the field. With a rotation and a mask the
+    /// chip takes the whole byte, so the counter is loaded before the state extracts the header.
+    fn byte_of(&mut self, state: &mut State, slot: Slot, at: Span) -> Res<Option<u16>> {
         let width = u32::from(self.cx.storage.slots[slot].width);
-        let start = state.starts.get(&slot).copied().filter(|start| start / 8 == (start + width - 1) / 8);
-        match start.and_then(|start| u16::try_from(start / 8 * 8).ok()) {
-            Some(ahead) if !state.ops.iter().any(|(op, _)| counts(op)) => Ok(ahead),
-            _ => Err(self.refuse(
-                at,
-                "the parser counter is loaded with a rotation and a mask from a part of a byte that the state does not extract",
-                "load it in the state that extracts the header, before the counter changes",
-            )),
+        let start = state.starts.get(&slot).copied();
+        let Some(start) = start.filter(|start| start / 8 == (start + width - 1) / 8) else { return Ok(None) };
+        match u16::try_from(start / 8 * 8) {
+            Ok(ahead) if !state.ops.iter().any(|(op, _)| changes_counter(op)) => Ok(Some(ahead)),
+            _ => Err(self.no_part(at)),
         }
+    }
+
+    /// Notes a load from a part of a byte of a header that an earlier state extracts.
+    fn load_before(&mut self, state: &State, slot: Slot, load: CounterLoad, at: Span) -> Res<()> {
+        let SlotHome::Header(instance) = self.cx.storage.slots[slot].home else {
+            return Err(self.no_part(at));
+        };
+        let width = |slot: Slot| u32::from(self.cx.storage.slots[slot].width);
+        let before = self.cx.storage.instances[instance].slots.iter().take_while(|other| **other != slot);
+        let start: u32 = before.map(|&other| width(other)).sum();
+        let within = start / 8 == (start + width(slot) - 1) / 8;
+        if !within || state.ops.iter().any(|(op, _)| changes_counter(op)) {
+            return Err(self.no_part(at));
+        }
+        let header = self.cx.header(instance);
+        self.early.push(EarlyLoad { state: state.id, header, bit: start / 8 * 8, load, at });
+        Ok(())
+    }
+
+    fn no_part(&mut self, at: Span) -> Refused {
+        self.refuse(
+            at,
+            "the parser counter is loaded with a rotation and a mask from a part of a byte, after it has changed in the state",
+            "load it in the state that extracts the header, before the counter changes",
+        )
     }
 
     /// Returns the conversion of a loaded field that the arguments after it describe.

@@ -11,6 +11,7 @@ mod call;
 mod checksum;
 mod counted;
 mod counter;
+mod early;
 mod env;
 mod frame;
 mod front;
@@ -62,6 +63,7 @@ impl Lower<'_> {
         walk.resubmits = resubmits.is_some();
         walk.frames.push(Frame { block, params, then: None, prefix: String::new() });
         let start = walk.run(FrameId(0), block)?;
+        walk.load_early();
         let parsed = walk.parsed();
         self.program.pipes[gress.index()].start = start;
         Ok(parsed)

@@ -2,6 +2,7 @@
 
 use super::super::Res;
 use super::bits::{Bits, Lost, Source};
+use super::layout::Member;
 use super::walk::{State, Walk};
 use crate::check::{Builtin, Callee, Resolution, TyKind, Value};
 use crate::elaborate::{Binding, ObjectId};
@@ -21,7 +22,10 @@ impl Walk<'_, '_> {
         match &ast.exprs[expr].kind {
             ExprKind::Name { .. } | ExprKind::Member { .. } | ExprKind::Index { .. } => {
                 match self.target(state, expr)? {
-                    Some(target) => Ok(self.read(state, &target, width)),
+                    Some(target) => {
+                        let found = self.read(state, &target, width);
+                        Ok(if found.width() == width { found } else { self.padded(state, expr, &found) })
+                    }
                     None => {
                         Ok(self.member_of_value(state, expr)?.unwrap_or(Bits::lost(Lost::Computed, width)))
                     }
@@ -48,6 +52,42 @@ impl Walk<'_, '_> {
             ExprKind::Record(entries) => self.record(state, expr, &entries.clone()),
             ExprKind::Call { .. } => self.called(state, expr, width),
             _ => computed,
+        }
+    }
+
+    /// Returns the value of a structure in storage, which has no padding, with the padding of its type.
+    fn padded(&mut self, state: &State, expr: ExprId, value: &Bits) -> Bits {
+        let (mut all, mut left) = (Bits::default(), value.width());
+        for (at, width) in self.scalars(state, expr) {
+            if all.width() < at {
+                let padding = at - all.width();
+                all = all.then(Bits::constant(0, padding));
+            }
+            if width > 0 && left >= width {
+                all = all.then(value.slice(left - 1, left - width));
+                left -= width;
+            }
+        }
+        all
+    }
+
+    /// Returns the value of a structure without the padding of its type.
+    pub(super) fn unpadded(&mut self, state: &State, expr: ExprId, value: &Bits) -> Bits {
+        let end = value.width();
+        self.scalars(state, expr)
+            .into_iter()
+            .filter(|&(at, width)| width > 0 && at + width <= end)
+            .fold(Bits::default(), |all, (at, width)| all.then(value.slice(end - at - 1, end - at - width)))
+    }
+
+    /// Returns the scalars of the structure that an expression is, each by its first bit and its number of bits.
+    fn scalars(&mut self, state: &State, expr: ExprId) -> Vec<(u32, u32)> {
+        let ty = self.ty(state, expr);
+        match self.cx.checked.types.kind(ty).clone() {
+            TyKind::Header(decl, args) | TyKind::Struct(decl, args) => {
+                self.cx.scalars_of(decl, &args).unwrap_or_default()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -128,13 +168,14 @@ impl Walk<'_, '_> {
 
     fn list(&mut self, state: &mut State, expr: ExprId, elements: &[ExprId]) -> Res<Bits> {
         let ty = self.ty(state, expr);
-        let widths: Option<Vec<u32>> =
-            self.members(ty).map(|members| members.iter().map(|member| member.width).collect());
+        let members = self.members(ty);
         let mut all = Bits::default();
         for (n, &element) in elements.iter().enumerate() {
             let value = self.value(state, element)?;
-            let width = widths.as_ref().and_then(|widths| widths.get(n).copied()).unwrap_or(value.width());
-            all = all.then(value.resized(width));
+            all = match members.as_ref().and_then(|members| members.get(n)) {
+                Some(member) => up_to(all, member).then(value.resized(member.width)),
+                None => all.then(value),
+            };
         }
         Ok(all)
     }
@@ -154,7 +195,7 @@ impl Walk<'_, '_> {
                 Some((_, value)) => self.value(state, *value)?.resized(member.width),
                 None => Bits::lost(Lost::Unknown, member.width),
             };
-            all = all.then(value);
+            all = up_to(all, &member).then(value);
         }
         Ok(all)
     }
@@ -236,7 +277,7 @@ impl Walk<'_, '_> {
                 let members = self.members(ty)?;
                 let mut all = Bits::default();
                 for (member, value) in members.iter().zip(values) {
-                    all = all.then(self.constant_bits(value, member.width, expr, state)?);
+                    all = up_to(all, member).then(self.constant_bits(value, member.width, expr, state)?);
                 }
                 all
             }
@@ -281,4 +322,10 @@ impl Walk<'_, '_> {
     pub(super) fn is_variable(&self, decl: crate::syntax::ast::DeclId) -> bool {
         matches!(self.cx.ast.decls[decl].kind, DeclKind::Variable { .. } | DeclKind::Param(_))
     }
+}
+
+/// Returns bits with the padding in front of the next member.
+fn up_to(all: Bits, next: &Member) -> Bits {
+    let padding = next.at.saturating_sub(all.width());
+    if padding == 0 { all } else { all.then(Bits::constant(0, padding)) }
 }

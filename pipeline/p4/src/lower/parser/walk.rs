@@ -8,6 +8,7 @@ use super::super::name::Space;
 use super::super::places::{Place, Slot};
 use super::super::{Lower, Refused, Res};
 use super::bits::{Bits, Lost, Source};
+use super::early::EarlyLoad;
 use super::env::{Env, LocalId};
 use super::frame::{Frame, FrameId, Point};
 use super::front::{Kind, Layout};
@@ -44,13 +45,17 @@ pub(super) struct Walk<'c, 'a> {
     pub several_counters: bool,
     /// Names of the stacks whose elements are told apart.
     pub counted: BTreeSet<String>,
-    made: Parsed,
+    /// Loads of the counter from headers of earlier states.
+    pub early: Vec<EarlyLoad>,
+    pub made: Parsed,
     states: FxHashMap<(Point, Env), ParserState>,
     work: VecDeque<(Point, Env, ParserState)>,
 }
 
 /// The state that is being made.
 pub(super) struct State {
+    /// The state of the program.
+    pub id: ParserState,
     pub frame: FrameId,
     pub env: Env,
     pub ops: Vec<(Made, Span)>,
@@ -65,8 +70,9 @@ pub(super) struct State {
 }
 
 impl State {
-    fn new(frame: FrameId, env: Env) -> State {
+    fn new(id: ParserState, frame: FrameId, env: Env) -> State {
         State {
+            id,
             frame,
             env,
             ops: Vec::new(),
@@ -100,6 +106,7 @@ impl<'c, 'a> Walk<'c, 'a> {
             resubmits: false,
             several_counters: false,
             counted: BTreeSet::new(),
+            early: Vec::new(),
             made: Parsed::default(),
             states: FxHashMap::default(),
             work: VecDeque::new(),
@@ -120,7 +127,7 @@ impl<'c, 'a> Walk<'c, 'a> {
             let at = ast.decls[self.cx.pipe.blocks[block].decl].name.span;
             return Err(self.refuse(at, "the parser has no state `start`", "declare `state start`"));
         };
-        let mut first = State::new(frame, Env::default());
+        let mut first = State::new(self.cx.program.states.next_key(), frame, Env::default());
         self.enter(&mut first)?;
         let first = self.state(Point { frame, state: start, statement: 0 }, first.env);
         while let Some((point, env, state)) = self.work.pop_front() {
@@ -171,7 +178,7 @@ impl<'c, 'a> Walk<'c, 'a> {
     fn fill(&mut self, point: Point, env: Env, state: ParserState) {
         let ast = self.cx.ast;
         let DeclKind::State(decl) = &ast.decls[point.state].kind else { return };
-        let mut made = State::new(point.frame, env);
+        let mut made = State::new(state, point.frame, env);
         let mut end = None;
         for (index, statement) in flat(&decl.statements).into_iter().enumerate().skip(point.statement) {
             let then = Point { statement: index + 1, ..point };

@@ -65,7 +65,10 @@ impl Walk<'_, '_> {
             return Ok(());
         }
         let width = self.target_bits(target);
-        let found = self.value(state, value)?;
+        let mut found = self.value(state, value)?;
+        if matches!(target, Target::Place(Place::Struct(_))) && found.width() != width {
+            found = self.unpadded(state, value, &found);
+        }
         if slice.is_none()
             && (found.is_lost() == Some(Lost::Computed)
                 || found.as_const().is_none() && self.has_ones(state, target))

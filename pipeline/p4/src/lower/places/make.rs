@@ -158,18 +158,51 @@ impl Lower<'_> {
             gress,
             members: [].into(),
             slots: Vec::new(),
+            padding: Vec::new(),
             stack: None,
             at,
             header: None,
         };
         let instance = self.storage.instances.push(data);
-        let members =
-            self.make_members(of, Inside { gress, header: Some(instance), metadata: false }, name)?;
-        let members: std::rc::Rc<[Place]> = members.into();
-        let slots = self.storage.slots_of(&Place::Struct(members.clone()));
+        let inside = Inside { gress, header: Some(instance), metadata: false };
+        let members: std::rc::Rc<[Place]> = self.make_members(of, inside, name)?.into();
+        let scalars = self.storage.slots_of(&Place::Struct(members.clone()));
+        let (slots, padding) = self.with_padding(scalars, of, inside, name, at);
         let data = &mut self.storage.instances[instance];
-        (data.members, data.slots) = (members, slots);
+        (data.members, data.slots, data.padding) = (members, slots, padding);
         Ok(instance)
+    }
+
+    /// Returns the scalars of a header with the padding in front of flexible members, and the padding.
+    fn with_padding(
+        &mut self,
+        scalars: Vec<Slot>,
+        (decl, args): (DeclId, &[Ty]),
+        inside: Inside,
+        name: &str,
+        at: Span,
+    ) -> (Vec<Slot>, Vec<Slot>) {
+        let Some(layout) = self.scalars_of(decl, args) else { return (scalars, Vec::new()) };
+        let (mut slots, mut padding, mut position) = (Vec::new(), Vec::new(), 0);
+        let mut scalars = scalars.into_iter();
+        for (start, width) in layout {
+            if position < start {
+                let own = format!("{name}._padding_{position}");
+                let slot = self.new_slot((start - position) as u16, inside, own, at);
+                slots.push(slot);
+                padding.push(slot);
+                position = start;
+            }
+            // A wide scalar has several parts.
+            while position < start + width
+                && let Some(slot) = scalars.next()
+            {
+                position += u32::from(self.storage.slots[slot].width);
+                slots.push(slot);
+            }
+        }
+        slots.extend(scalars);
+        (slots, padding)
     }
 
     fn make_stack(&mut self, element: Ty, size: u32, gress: Gress, name: &str, at: Span) -> Res<Place> {

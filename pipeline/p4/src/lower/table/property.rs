@@ -208,6 +208,26 @@ impl<'a> Lower<'a> {
         self.note(at, format!("`@{name}`"), format!("is accepted, without effect: {why}"));
     }
 
+    /// Pins a table to a stage, with as many entries there as a second number says.
+    fn pin(&mut self, table: ir::Table, stage: u32, annotation: &Annotation) {
+        let data = &mut self.program.tables[table];
+        if data.pin.is_some() {
+            let effect = "is accepted, without effect: the table is pinned by an earlier one";
+            return self.note(annotation.span, "`@stage`", effect);
+        }
+        data.pin = u8::try_from(stage).ok();
+        let AnnotationBody::Args(args) = &annotation.body else { return };
+        let entries = args.get(1).and_then(|arg| match &arg.tokens.first()?.kind {
+            AnnotationTokenKind::Int(number) => u32::try_from(&number.value).ok(),
+            _ => None,
+        });
+        data.rules.pin_entries = entries.filter(|entries| *entries > 0 && !data.keys.is_empty());
+        if args.len() > 1 && data.rules.pin_entries.is_none() || args.len() > 2 {
+            let effect = "only the stage is obeyed, and a number of entries after it if the table has a key";
+            self.note(annotation.span, "`@stage`", effect);
+        }
+    }
+
     fn annotations(&mut self, id: TableId, table: ir::Table) {
         let ast = self.ast;
         for annotation in &ast.decls[self.pipe.tables[id].decl].annotations {
@@ -242,7 +262,7 @@ impl<'a> Lower<'a> {
                         }
                     }
                 }
-                ("stage", Some(stage)) => self.program.tables[table].pin = u8::try_from(stage).ok(),
+                ("stage", Some(stage)) => self.pin(table, stage, annotation),
                 ("alpm", Some(1)) if self.program.tables[table].algorithmic.is_none() => {
                     self.program.tables[table].algorithmic =
                         Some(Algorithmic::Alpm { partitions: 1024, subtrees: 2 });

@@ -71,7 +71,7 @@ fn an_action_reads_what_fields_had_before() {
         action ingress_l31 : ingress () {
             ethernet.dst.before = ethernet.dst;
         }
-        action Ingress.reply : ingress () {
+        action Ingress.reply_2 : ingress () {
             ethernet.dst = ethernet.src;
             ethernet.src = ethernet.dst.before;
         }
@@ -83,7 +83,7 @@ fn an_action_reads_what_fields_had_before() {
             m.wide[15:0] = 16w5;
             m.b = nand(m.a, x);
         }
-        action Ingress.reply_2 : ingress () {
+        action Ingress.reply : ingress () {
             ethernet.dst = ethernet.src;
             ethernet.src = ethernet.dst.before_2;
         }
@@ -94,13 +94,13 @@ fn an_action_reads_what_fields_had_before() {
         }
         table Ingress.t : ingress {
             key = { m.b : exact; }
-            actions = { Ingress.parts; Ingress.reply_2; NoAction; }
+            actions = { Ingress.parts; Ingress.reply; NoAction; }
             default_action = NoAction();
             size = 512;
         }
         control ingress {
             call ingress_l31;
-            call Ingress.reply;
+            call Ingress.reply_2;
             call ingress_l18;
             apply Ingress.t;
         }

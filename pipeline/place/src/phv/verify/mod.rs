@@ -145,7 +145,7 @@ impl<'a> View<'a> {
     }
 
     fn var(&self, var: Var) -> String {
-        format!("`{}`", var.name(self.program))
+        format!("`{}`", sluice_ir::words::var(self.program, var))
     }
 
     /// Returns a mask of the bits of a container that are ever in use.

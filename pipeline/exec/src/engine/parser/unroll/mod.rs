@@ -18,7 +18,7 @@ use crate::engine::field::{FieldAt, Piece, SlotMap};
 use crate::packet::WINDOW;
 use sluice_asic::gress::Gress;
 use sluice_ir::entity::EntityMap;
-use sluice_ir::parser_unroll::{CounterRange, LOOP_REACH, StackCounts, UnrolledParser};
+use sluice_ir::parser_unroll::{CounterRange, LOOP_REACH, Pushed, StackCounts, UnrolledParser};
 use sluice_ir::{
     CounterLoad, Expr, Field, Header, Home, Lookahead, Next, ParserOpKind, ParserState, Program,
 };
@@ -89,7 +89,7 @@ struct Path {
     leaf: Leaf,
     counter: CounterRange,
     /// Counters on the counter stack; the last is its top.
-    pushed: Vec<CounterRange>,
+    pushed: Vec<Pushed>,
     elements: StackCounts,
 }
 
@@ -176,7 +176,7 @@ impl<'a> ParserBuilder<'a> {
         next: Next,
         mut leaf: Leaf,
         counter: CounterRange,
-        (pushed, elements): (&[CounterRange], &StackCounts),
+        (pushed, elements): (&[Pushed], &StackCounts),
     ) -> Result<Target, LowerError> {
         Ok(match next {
             Next::Accept => Target::Leaf(self.leaf(leaf)?),
@@ -189,7 +189,7 @@ impl<'a> ParserBuilder<'a> {
                 if self.loops.is_some() {
                     // Paths with other counters meet, too.
                     counter = CounterRange::all();
-                    pushed.fill(CounterRange::all());
+                    pushed.iter_mut().for_each(|pushed| pushed.range = CounterRange::all());
                 }
                 let path = Path { state, op: 0, in_range: false, leaf, counter, pushed, elements };
                 Target::Node(self.node(path)?)
@@ -343,13 +343,13 @@ impl<'a> ParserBuilder<'a> {
                     self.copy_ahead(path.leaf.payload, *dst, *at, steps, low);
                 }
                 ParserOpKind::SetCounter(CounterLoad::Field { field, max, .. })
-                | ParserOpKind::PushCounter(CounterLoad::Field { field, max, .. })
+                | ParserOpKind::PushCounter(CounterLoad::Field { field, max, .. }, _)
                     if !path.in_range && u32::from(*max) < largest(self.program, *field) =>
                 {
                     return Ok(Rest::Above(low.slots.source(*field), *max));
                 }
                 ParserOpKind::SetCounter(load @ CounterLoad::Ahead { at, max, .. })
-                | ParserOpKind::PushCounter(load @ CounterLoad::Ahead { at, max, .. })
+                | ParserOpKind::PushCounter(load @ CounterLoad::Ahead { at, max, .. }, _)
                     if !path.in_range =>
                 {
                     let ahead = load.ahead().unwrap_or(Lookahead { at: *at, width: 8 });
@@ -364,12 +364,12 @@ impl<'a> ParserBuilder<'a> {
                     steps.push(self.load(path.leaf.payload + u32::from(*at) / 8, 1, from.pieces[0].slot));
                     return Ok(Rest::Above(from, *max));
                 }
-                ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load) => {
+                ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load, _) => {
                     let slot = self.counter_slot(low);
-                    if let ParserOpKind::PushCounter(_) = op.kind {
+                    if let ParserOpKind::PushCounter(_, linked) = op.kind {
                         let to = self.pushed_slot(path.pushed.len(), low);
                         steps.push(Step::CopyCounter { from: slot, to });
-                        path.pushed.push(path.counter);
+                        path.pushed.push(Pushed { range: path.counter, linked });
                     }
                     path.counter = CounterRange::loaded(self.program, *load);
                     path.in_range = false;
@@ -384,7 +384,8 @@ impl<'a> ParserBuilder<'a> {
                     });
                 }
                 ParserOpKind::PopCounter => {
-                    path.counter = path.pushed.pop().unwrap_or_default();
+                    path.counter =
+                        path.pushed.pop().map_or_else(CounterRange::default, |pushed| pushed.range);
                     let (from, to) = (self.pushed_slot(path.pushed.len(), low), self.counter_slot(low));
                     steps.push(Step::CopyCounter { from, to });
                 }
@@ -392,6 +393,12 @@ impl<'a> ParserBuilder<'a> {
                     let slot = self.counter_slot(low);
                     path.counter = path.counter.plus(*by);
                     steps.push(Step::AddCounter { slot, by: *by as u8 });
+                    let linked = Pushed::linked(&mut path.pushed);
+                    let depth = linked.map(|below| below.range = below.range.plus(*by)).count();
+                    for at in path.pushed.len() - depth..path.pushed.len() {
+                        let slot = self.pushed_slot(at, low);
+                        steps.push(Step::AddCounter { slot, by: *by as u8 });
+                    }
                 }
                 ParserOpKind::Set(dst, value) => {
                     let mut code = ActionCode::default();

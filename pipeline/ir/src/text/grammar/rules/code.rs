@@ -98,7 +98,7 @@ pub(super) const TABLES: Topic = Topic {
             &[
                 May(r#""key" "=" "{" { key } "}""#),
                 May(r#""actions" "=" "{" { action_ref ";" } "}""#),
-                Must(r#""default_action" "=" action_call ";""#),
+                Must(r#"[ "const" ] "default_action" "=" action_call ";""#),
                 Must(r#""size" "=" number ";""#),
                 May(r#""profile" "=" profile_ref ";""#),
                 May(r#""pin" "=" number ";""#),
@@ -106,14 +106,15 @@ pub(super) const TABLES: Topic = Topic {
                 May(
                     r#"( "alpm" "=" "partitions" "(" number "," number ")" | "atcam" "=" field_ref "(" number ")" ) ";""#,
                 ),
+                May(r#""pin_entries" "=" number ";""#),
                 May(r#""ways" "=" number ";""#),
                 May(r#""pack" "=" number ";""#),
                 May(r#""priority" "=" [ "-" ] number ";""#),
                 May(r#""const" "entries" "=" "{" { constant_entry ";" } "}""#),
             ],
-            "A match-action table: keys, actions of entries, action without a match, entries that fit, action profile, stage; \
-             bits, interval and time to live of ageing; partitions and subtrees of an ALPM, or the field and number of an \
-             ATCAM's partitions; ways and entries per word of an exact match table; its priority among \
+            "A match-action table: keys, actions of entries, action without a match (`const`: for ever), entries that fit, action \
+             profile, stage; bits, interval and time to live of ageing; partitions and subtrees of an ALPM, or the field and number of an \
+             ATCAM's partitions; entries in the stage; ways and entries per word of an exact match table; its priority among \
              tables that could be placed next; entries that never change.",
         ),
         rule(

@@ -22,7 +22,7 @@ pub(super) const PARSERS: Topic = Topic {
             "step",
             r#""extract" "(" header_ref ")" | "extract_next" "(" stack_ref ")" | "advance" "(" number ")"
             | ( "set_valid" | "set_invalid" ) "(" header_ref ")"
-            | ( "set_counter" | "push_counter" ) "(" counter_load ")" | "pop_counter" "(" ")"
+            | ( "set_counter" | "push_counter" | "push_linked_counter" ) "(" counter_load ")" | "pop_counter" "(" ")"
             | ( "increment" | "decrement" ) "(" number ")"
             | field_ref "[" number ":" number "]" "=" value
             | field_ref "=" ( value | "lookahead" "(" number ")"
