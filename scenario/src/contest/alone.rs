@@ -12,7 +12,7 @@ use sluice_fabric::host::nic::{HostMessages, Nic};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-/// Time between two probes, longer than any path's round trip.
+/// Least time between two probes.
 const APART: Duration = Duration::from_micros(100);
 /// Seed of the runs that measure ideal times.
 const PROBE_SEED: u64 = 1;
@@ -27,6 +27,38 @@ pub struct Alone {
     pub class_of: BTreeMap<Ipv4Addr, u32>,
 }
 
+/// Returns the delays of all cables of the longest round trip between two hosts over a shortest path.
+fn longest_round_trip(ready: &Ready<'_>, cable: Duration) -> Duration {
+    let mut ways: BTreeMap<u32, Vec<(u32, Duration)>> = BTreeMap::new();
+    for link in &ready.network.links {
+        for (from, to) in [(0, 1), (1, 0)] {
+            let [from, to] = [from, to].map(|end: usize| link.ends[end].switch.0);
+            ways.entry(from).or_default().push((to, link.delay));
+        }
+    }
+    let mut longest = Duration::ZERO;
+    for first in ready.stations.iter().map(|station| station.switch).collect::<BTreeSet<u32>>() {
+        // For each switch its hops, and the longest delay over that many.
+        let mut known = BTreeMap::from([(first, (0_u32, Duration::ZERO))]);
+        let mut open = std::collections::VecDeque::from([first]);
+        while let Some(at) = open.pop_front() {
+            let (hops, delay) = known[&at];
+            longest = longest.max(delay);
+            for (next, more) in ways.get(&at).into_iter().flatten() {
+                let found = known.entry(*next).or_insert_with(|| {
+                    open.push_back(*next);
+                    (hops + 1, Duration::ZERO)
+                });
+                if found.0 == hops + 1 {
+                    found.1 = found.1.max(delay + *more);
+                }
+            }
+        }
+    }
+    let host = ready.stations.iter().map(|station| station.delay.unwrap_or(cable)).max();
+    (longest + host.unwrap_or(cable) * 2) * 2
+}
+
 impl Alone {
     /// Measures the ideal times of one program.
     pub(super) fn probe<F: Files>(
@@ -36,6 +68,7 @@ impl Alone {
         threads: usize,
     ) -> Result<Alone, RunError<F::Error>> {
         let stations = &ready.stations;
+        let apart = APART.max(longest_round_trip(ready, contest.hosts.cable) * 2);
         let class = |station: &Station| (station.switch, station.rate, station.delay);
         let classes: BTreeSet<_> = stations.iter().map(class).collect();
         let number: BTreeMap<_, u32> = classes.into_iter().zip(0..).collect();
@@ -50,7 +83,7 @@ impl Alone {
                     continue;
                 }
                 ways.push(way);
-                let (pair, start) = (ways.len() as u32, Time::ORIGIN + APART * ways.len() as u64);
+                let (pair, start) = (ways.len() as u32, Time::ORIGIN + apart * ways.len() as u64);
                 let bytes = ready.mtu.into();
                 let to = to.address;
                 messages[number].push(Message {
@@ -71,12 +104,12 @@ impl Alone {
                 (0..).zip(&ready.transports).skip(1).filter(|(_, t)| t.telemetry().is_some())
             {
                 probes += 1;
-                let (pair, start) = (probes as u32, Time::ORIGIN + APART * probes);
+                let (pair, start) = (probes as u32, Time::ORIGIN + apart * probes);
                 let (to, bytes) = (to.address, ready.mtu.into());
                 own.push(Message { pair, transport, workload: 0, start, to, port: 49_152, bytes });
             }
         }
-        let end = Time::ORIGIN + APART * (probes + 2);
+        let end = Time::ORIGIN + apart * (probes + 2);
         let cable = contest.hosts.cable;
         let hosts = messages.into_iter().map(HostMessages::from).collect();
         let ran = run(ready, cable, PROBE_SEED, hosts, (end, None), threads, &mut |_| true)?;

@@ -5,7 +5,7 @@ use super::metrics::MetricsSetting;
 use super::roles::RoleSetting;
 use super::schedule::{self, ScheduleSetting};
 use super::seeds::{self, SeedsSetting};
-use super::workload::Workloads;
+use super::workload::{Operation, Traffic, WorkloadSetting, Workloads};
 use crate::expr::Expr;
 use crate::file::line_of;
 use serde::Deserialize;
@@ -230,6 +230,10 @@ impl Contest {
         seeds::seeds(self.seed, self.seeds.as_ref())?;
         self.metrics.check(self.workload.time())?;
         self.hosts.check()?;
+        let registers = |setting: &WorkloadSetting| matches!(&setting.traffic, Traffic::Operations(of) if matches!(of.operation, Operation::KernelRdma(_)));
+        if self.hosts.registration_fence.is_some() && !self.workload.list.iter().any(registers) {
+            return Err("hosts.registration_fence has no effect, because no workload is `sk-rdma-read` or `sk-rdma-write`".into());
+        }
         self.program.iter().try_for_each(|program| program.get_ref().check())?;
         let mut labels: Vec<String> = self.program.iter().map(|p| p.get_ref().label()).collect();
         labels.sort();

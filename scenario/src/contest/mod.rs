@@ -15,6 +15,7 @@
 
 mod alone;
 mod ended;
+mod estats;
 mod expect;
 mod file;
 mod flows;

@@ -2,12 +2,13 @@
 
 use super::alone::Alone;
 use super::ended;
+use super::estats;
 use super::file::Contest;
 use super::fluid;
 use super::performance::{Performance, Sent, Unfinished};
 use super::run::{Ready, RunError};
 use super::samples::{Sampler, Samples};
-use super::workload::Station;
+use super::workload::{Sample, Station};
 use crate::deadlocks::deadlocks;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::host::counters::HostCounters;
@@ -48,7 +49,7 @@ pub(super) fn assemble<E>(
     for ((place, station), messages) in ready.stations.iter().enumerate().zip(messages) {
         let Some(port) = ready.nics.get(&station.rate) else { continue };
         let nic = Nic::new(*port, station.address, &ready.transports, messages);
-        let nic = nic.contexts(Arc::clone(&contexts));
+        let nic = nic.contexts(Arc::clone(&contexts)).registration_fence(ready.fence);
         let host = Box::new(match ready.buses.get(place) {
             Some(bus) => nic.bus(*bus),
             None => nic,
@@ -99,9 +100,15 @@ pub(super) fn run<E>(
 }
 
 impl Ran {
-    /// Collects the counters and the messages' times. `own` has the ideal times of this program; the messages' `fastest` is
+    /// Collects the counters, the messages' times and the lives of `samples`. `own` has the ideal times of this program; the messages' `fastest` is
     /// not known yet, and is the same.
-    pub(super) fn judged(self, contest: &Contest, ready: &Ready<'_>, own: &Alone) -> Performance {
+    pub(super) fn judged(
+        self,
+        contest: &Contest,
+        ready: &Ready<'_>,
+        own: &Alone,
+        samples: &[Sample],
+    ) -> Performance {
         let (mut sent, mut unfinished, mut hosts) = (Vec::new(), Vec::new(), HostCounters::default());
         let (mut paused_hosts, mut early) = (0, Vec::new());
         for (station, id) in ready.stations.iter().zip(&self.hosts) {
@@ -131,6 +138,10 @@ impl Ran {
         let workloads: Vec<String> = contest.workload.list.iter().map(|w| w.name.clone()).collect();
         if let Some(links) = &ready.paths {
             counts.extend(fluid::numbers(links, ready, &sent, &early, &unfinished, &workloads));
+        }
+        if !samples.is_empty() {
+            let nics = self.hosts.iter().filter_map(|id| self.network.host::<Nic>(*id));
+            counts.extend(estats::numbers(contest, nics, samples, &workloads));
         }
         Performance {
             slowdown: contest.alone,

@@ -8,22 +8,25 @@
 mod bus;
 mod port;
 mod schedule;
+mod send_queue;
 mod transport;
 
 pub use bus::{BusConfig, BusCounters, Loopback};
 pub use port::{Port, PortConfig};
 pub use schedule::{Awaited, HostMessages, Waiting};
+pub use send_queue::WorkRequest;
 pub use transport::TransportConfig;
 pub(super) use transport::{Outgoing, Protocol};
 
 use super::counters::HostCounters;
 use super::hpcc::TelemetryFormat;
-use super::message::{Completion, FlowState, Left, MessageEvent};
+use super::message::{Completion, FlowState, Left, Message, MessageEvent};
 use super::ports;
 use super::rdma::{arrived, frames};
 use crate::network::{Host, HostFrame, ToSwitch};
 use bus::Bus;
 use schedule::Schedule;
+use send_queue::SendQueues;
 use sluice_asic::units::Time;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -38,6 +41,9 @@ pub struct Nic {
     bus: Option<Box<Bus>>,
     now: Time,
     schedule: Schedule,
+    queues: SendQueues,
+    /// Pairs of completely received messages with their times, if they are asked for.
+    arrivals: Option<Vec<(u32, Time)>>,
     transports: Vec<Transport>,
     /// Formats of the telemetry that packets of the transports carry.
     formats: Vec<TelemetryFormat>,
@@ -59,6 +65,7 @@ impl Nic {
         transports: &[TransportConfig],
         messages: impl Into<HostMessages>,
     ) -> Nic {
+        let mut messages: HostMessages = messages.into();
         let transport = |(config, number): (&TransportConfig, u8)| {
             Transport::new(config.clone(), port.rate, address, number)
         };
@@ -72,7 +79,9 @@ impl Nic {
             address,
             bus: None,
             now: Time::ORIGIN,
-            schedule: Schedule::new(messages.into()),
+            queues: SendQueues::new(std::mem::take(&mut messages.requests)),
+            arrivals: messages.arrivals.then(Vec::new),
+            schedule: Schedule::new(messages),
             contexts: Arc::new([]),
             turn: 0,
             events: Vec::new(),
@@ -87,6 +96,19 @@ impl Nic {
     pub fn contexts(mut self, contexts: Arc<[u8]>) -> Nic {
         self.contexts = contexts;
         self
+    }
+
+    /// Makes registrations of memory wait until all Sends before them are completed, a fault of NICs.
+    #[must_use]
+    pub fn registration_fence(mut self, fence: bool) -> Nic {
+        self.queues.set_fence(fence);
+        self
+    }
+
+    /// Returns the pairs of completely received messages with their times, in order, if the host's messages asked for them.
+    #[must_use]
+    pub fn arrivals(&self) -> &[(u32, Time)] {
+        self.arrivals.as_deref().unwrap_or_default()
     }
 
     /// Puts a bus between the NIC and the host's memory.
@@ -113,6 +135,7 @@ impl Nic {
     pub fn unfinished(&self) -> Vec<Left> {
         let mut left = Vec::new();
         self.transports.iter().for_each(|transport| transport.protocol().unfinished(&mut left));
+        left.extend(self.queues.iter().map(|message| Left { message, acknowledged: 0 }));
         left.extend(self.schedule.iter().map(|message| Left { message, acknowledged: 0 }));
         left
     }
@@ -154,11 +177,21 @@ impl Nic {
             self.bus = Some(bus);
         }
         while let Some(message) = self.schedule.pop(now) {
-            if let Some(transport) = self.transports.get_mut(usize::from(message.transport)) {
-                transport.protocol_mut().start(now, message);
+            if let Some(message) = self.queues.post(now, message) {
+                self.start(message);
             }
         }
+        while let Some(message) = self.queues.pop(now) {
+            self.start(message);
+        }
         self.transports.iter_mut().for_each(|transport| transport.protocol_mut().advance(now));
+    }
+
+    /// Gives a message to its transport.
+    fn start(&mut self, message: Message) {
+        if let Some(transport) = self.transports.get_mut(usize::from(message.transport)) {
+            transport.protocol_mut().start(self.now, message);
+        }
     }
 
     /// Sends the next frame; the line must be free.
@@ -195,8 +228,14 @@ impl Nic {
     fn settle(&mut self) {
         for event in self.events.drain(..) {
             self.schedule.settle(&event);
-            if let MessageEvent::Completed(completion) = event {
-                self.completions.push(completion);
+            match event {
+                MessageEvent::Completed(completion) => {
+                    self.queues.completed(completion.end, completion.message.pair);
+                    self.completions.push(completion);
+                }
+                MessageEvent::Received { pair, at } => {
+                    self.arrivals.iter_mut().for_each(|arrivals| arrivals.push((pair, at)));
+                }
             }
         }
     }
@@ -219,6 +258,7 @@ impl Host for Nic {
         // Asked several times for each frame.
         let or_never = |time: Option<Time>| time.unwrap_or(Time::MAX);
         let mut next = or_never(self.schedule.next_time()).min(or_never(self.port.next_time()));
+        next = next.min(or_never(self.queues.next_time()));
         if let Some(bus) = &self.bus {
             let pause = bus.next_pause().map(|at| at.max(self.port.free_at()));
             next = next.min(or_never(bus.next_time())).min(or_never(pause));
@@ -246,6 +286,7 @@ impl Host for Nic {
         let receives = self.bus.as_ref().is_some_and(|bus| bus.is_busy());
         receives
             || !self.schedule.is_empty()
+            || !self.queues.is_empty()
             || self.transports.iter().any(|transport| transport.protocol().is_busy())
     }
 }

@@ -161,6 +161,9 @@ with_transport_keys! {
         pub pfc_reaction: Option<Duration>,
         /// The bus between NIC and memory; by default data is in memory when it has arrived.
         pub bus: Option<BusSetting>,
+        /// True if a NIC processes a registration of memory only when all Sends before it are completed, the hidden fence;
+        /// false by default.
+        pub registration_fence: Option<bool>,
         /// The records that switches add to packets of HPCC.
         pub telemetry: Option<TelemetrySetting>,
         /// Named transports; by default one, with the keys of `[hosts]`.

@@ -3,7 +3,7 @@
 use super::fault::Fault;
 use super::hosts::Selection;
 use super::sizes::Sizes;
-use sluice_asic::units::{Bytes, Duration};
+use sluice_asic::units::{BitRate, Bytes, Duration};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -55,6 +55,17 @@ impl<'t> Keys<'t> {
     /// Returns a duration.
     pub(super) fn time(&self, key: &'static str) -> Result<Option<Duration>, Fault> {
         self.get(key).map(|value| parsed(key, value, "a time such as \"10us\"")).transpose()
+    }
+
+    /// Returns a bit rate above 0.
+    pub(super) fn rate(&self, key: &'static str) -> Result<Option<BitRate>, Fault> {
+        const EXPECTED: &str = "a rate such as \"40Gbps\"";
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let rate: BitRate = parsed(key, value, EXPECTED)?;
+        match rate.as_bps() {
+            0 => Err(Fault::new(key, format!("found 0, expected {EXPECTED}"))),
+            _ => Ok(Some(rate)),
+        }
     }
 
     /// Returns a text.

@@ -25,11 +25,12 @@ pub use hosts::{HostTable, Selection, Station};
 pub use incast::{Incast, Receiver};
 pub use list::Listed;
 pub use operation::{
-    ChunkedRead, ErasureRead, ErasureWrite, Operation, Operations, Pace, ReplicatedWrite, RequestResponse,
+    ChunkedRead, ErasureRead, ErasureWrite, KernelRdma, Operation, Operations, Pace, ReplicatedWrite,
+    RequestResponse, SoftwareCosts, UserRdma,
 };
 pub use permutation::Permutation;
 pub(super) use plan::MOST;
-pub use plan::{Need, Plan, Planned, When};
+pub use plan::{Mark, Need, Plan, Planned, Sample, SampleKind, When};
 pub use poisson::Poisson;
 pub use setting::{Traffic, WorkloadSetting};
 pub use sizes::Sizes;
@@ -251,6 +252,8 @@ impl Traffic {
                 Operation::ErasureWrite(write) => write.sizes.open("sizes", read),
                 Operation::ErasureRead(erasure) => erasure.sizes.open("sizes", read),
                 Operation::ChunkedRead(chunked) => chunked.sizes.open("sizes", read),
+                Operation::UserRdma(transfer) => transfer.sizes.open("sizes", read),
+                Operation::KernelRdma(disk) => disk.sizes.open("sizes", read),
             },
             Traffic::Listed(listed) => listed.open(read),
             Traffic::Captured(captured) => captured.open(read),

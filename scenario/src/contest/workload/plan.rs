@@ -5,7 +5,7 @@ use super::hosts::HostTable;
 use sluice_asic::hash::splitmix64;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::host::message::Message;
-use sluice_fabric::host::nic::{Awaited, HostMessages, Waiting};
+use sluice_fabric::host::nic::{Awaited, HostMessages, Waiting, WorkRequest};
 use sluice_pcaps::generate::Draw;
 use std::collections::BTreeMap;
 
@@ -73,11 +73,52 @@ pub struct Need {
     pub delay: Duration,
 }
 
+/// A sample of the life of a work request or an operation (model: buffer §5, lesson L11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// What it is a sample of.
+    pub kind: SampleKind,
+    /// Index of the message whose start is the time at which the work request was posted, T1.
+    pub from: u32,
+    /// When its completion queue element is made, T5.
+    pub to: Mark,
+    /// Time of software from T5 on: to T6, at which it has polled the element; of an operation to its end.
+    pub after: Duration,
+    /// Bytes of the work request, or payload of the operation.
+    pub bytes: u64,
+}
+
+/// What a sample is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SampleKind {
+    /// A Send.
+    Send,
+    /// A Write, with the Send behind it.
+    Write,
+    /// A Read.
+    Read,
+    /// A whole operation: a transfer, or a disk read or write.
+    Operation,
+}
+
+/// An event of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// All of it is acknowledged.
+    Acknowledged(u32),
+    /// All of it has arrived.
+    Received(u32),
+}
+
 /// Messages of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The messages. Each waits only for messages before it.
     pub messages: Vec<Planned>,
+    /// Messages that are posted to send queues, by their indices.
+    pub requests: BTreeMap<u32, WorkRequest>,
+    /// Samples of the lives of work requests and operations.
+    pub samples: Vec<Sample>,
     /// First need of each gate.
     gates: Vec<u32>,
     /// Messages that gates wait for, in order of the gates.
@@ -105,7 +146,8 @@ impl Plan {
     /// Returns the messages of each host.
     #[must_use]
     pub fn by_host(&self, hosts: &HostTable) -> Vec<HostMessages> {
-        let mut all = vec![HostMessages::default(); hosts.len()];
+        let arrivals = !self.samples.is_empty();
+        let mut all = vec![HostMessages { arrivals, ..HostMessages::default() }; hosts.len()];
         // Number of a gate at its host: a gate belongs to the host of the messages behind it.
         let mut known: BTreeMap<u32, u32> = BTreeMap::new();
         for (pair, planned) in (1..).zip(&self.messages) {
@@ -119,6 +161,9 @@ impl Plan {
                 port: planned.port,
                 bytes: planned.bytes,
             };
+            if let Some(request) = self.requests.get(&(pair - 1)) {
+                own.requests.insert(pair, *request);
+            }
             match planned.when.gate {
                 None => own.starting.push(message),
                 Some(gate) => {
@@ -207,6 +252,21 @@ impl<'a> Builder<'a> {
     pub(super) fn after(&mut self, messages: &[u32], delay: Duration) -> When {
         let needs: Vec<Need> = messages.iter().map(|message| Need { message: *message, delay }).collect();
         When::after(self.plan.gate(&needs))
+    }
+
+    /// Adds a gate that opens when all these needs are met.
+    pub(super) fn after_all(&mut self, needs: &[Need]) -> When {
+        When::after(self.plan.gate(needs))
+    }
+
+    /// Posts a message to a send queue of its sender.
+    pub(super) fn register(&mut self, message: u32, request: WorkRequest) {
+        self.plan.requests.insert(message, request);
+    }
+
+    /// Adds a sample.
+    pub(super) fn sample(&mut self, sample: Sample) {
+        self.plan.samples.push(sample);
     }
 
     fn port(&mut self, from: u32, to: u32) -> u16 {

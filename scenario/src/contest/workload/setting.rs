@@ -7,7 +7,8 @@ use super::incast::{Incast, Receiver};
 use super::keys::{Keys, Table};
 use super::list::Listed;
 use super::operation::{
-    ChunkedRead, ErasureRead, ErasureWrite, Operation, Operations, Pace, ReplicatedWrite, RequestResponse,
+    ChunkedRead, ErasureRead, ErasureWrite, KernelRdma, Operation, Operations, Pace, ReplicatedWrite,
+    RequestResponse, SoftwareCosts, UserRdma,
 };
 use super::permutation::Permutation;
 use super::plan::ALL_PORTS;
@@ -62,7 +63,7 @@ pub enum Traffic {
 }
 
 /// Names of all kinds.
-pub(super) const KINDS: [&str; 14] = [
+pub(super) const KINDS: [&str; 17] = [
     "poisson",
     "incast",
     "permutation",
@@ -75,6 +76,9 @@ pub(super) const KINDS: [&str; 14] = [
     "erasure-write",
     "erasure-read",
     "chunked-read",
+    "su-rdma",
+    "sk-rdma-read",
+    "sk-rdma-write",
     "flows",
     "capture",
 ];
@@ -115,7 +119,7 @@ impl WorkloadSetting {
 }
 
 /// Keys of workloads of any kind.
-const ALL_KEYS: [&str; 39] = [
+const ALL_KEYS: [&str; 46] = [
     "addresses",
     "algorithm",
     "arrivals",
@@ -125,6 +129,9 @@ const ALL_KEYS: [&str; 39] = [
     "capture",
     "chunk",
     "chunks",
+    "control",
+    "crc",
+    "credit_update",
     "data",
     "fan_in",
     "flows",
@@ -140,12 +147,16 @@ const ALL_KEYS: [&str; 39] = [
     "outstanding",
     "parity",
     "period",
+    "poll",
     "ports",
+    "read_from",
     "receiver",
+    "registration",
     "replicas",
     "reply",
     "request",
     "response",
+    "send_up_to",
     "servers",
     "service",
     "sizes",
@@ -228,6 +239,11 @@ impl Traffic {
                     Operation::ChunkedRead(read) => {
                         format!("reads of {} in chunks of {} B", read.sizes.text(), read.chunk)
                     }
+                    Operation::UserRdma(transfer) => format!("sU-RDMA messages of {}", transfer.sizes.text()),
+                    Operation::KernelRdma(disk) => {
+                        let what = if disk.reads { "reads" } else { "writes" };
+                        format!("sK-RDMA {what} of {}", disk.sizes.text())
+                    }
                 };
                 match operations.pace {
                     Pace::Load(load) => format!("{what}, at {load} % of the clients' lines"),
@@ -248,9 +264,8 @@ fn traffic(keys: &Keys<'_>, kind: &str, ports: Option<u16>) -> Result<Traffic, F
         "all-to-all" | "all-reduce" | "all-gather" | "reduce-scatter" => {
             collective(keys, kind).map(Traffic::Collective)
         }
-        "request-response" | "replicated-write" | "erasure-write" | "erasure-read" | "chunked-read" => {
-            operations(keys, kind).map(Traffic::Operations)
-        }
+        "request-response" | "replicated-write" | "erasure-write" | "erasure-read" | "chunked-read"
+        | "su-rdma" | "sk-rdma-read" | "sk-rdma-write" => operations(keys, kind).map(Traffic::Operations),
         "flows" => {
             let file = keys.text("flows")?;
             let file = keys.required("flows", file, "\"flows.csv\"")?.to_owned();
@@ -368,14 +383,17 @@ fn operations(keys: &Keys<'_>, kind: &str) -> Result<Operations, Fault> {
         }
         (Some(_), Some(_), _) => return Err(Fault::new("load", "leave out `load` or `outstanding`")),
     };
-    let operation = operation(keys, kind)?;
+    let operation = operation(keys, kind, pace)?;
     let (from, to) = ends(keys)?;
     Ok(Operations { operation, from, to, pace })
 }
 
-fn operation(keys: &Keys<'_>, kind: &str) -> Result<Operation, Fault> {
+fn operation(keys: &Keys<'_>, kind: &str, pace: Pace) -> Result<Operation, Fault> {
     /// Bytes of a request to storage and of its reply, if the file does not say.
     const SMALL: u64 = 64;
+    if kind == "su-rdma" {
+        return user_rdma(keys, pace, SMALL).map(Operation::UserRdma);
+    }
     let service = keys.time("service")?.unwrap_or_default();
     let small = |key| keys.bytes(key).map(|bytes| bytes.unwrap_or(SMALL));
     let some = |key, example: &str| {
@@ -408,6 +426,15 @@ fn operation(keys: &Keys<'_>, kind: &str) -> Result<Operation, Fault> {
             request: small("request")?,
             service,
         }),
+        "sk-rdma-read" | "sk-rdma-write" => Operation::KernelRdma(KernelRdma {
+            reads: kind == "sk-rdma-read",
+            sizes: keys.sizes()?,
+            request: small("request")?,
+            reply: small("reply")?,
+            service,
+            registration: keys.time("registration")?.unwrap_or_default(),
+            costs: costs(keys)?,
+        }),
         _ => {
             let chunk = keys.bytes("chunk")?;
             Operation::ChunkedRead(ChunkedRead {
@@ -420,6 +447,36 @@ fn operation(keys: &Keys<'_>, kind: &str) -> Result<Operation, Fault> {
             })
         }
     })
+}
+
+fn costs(keys: &Keys<'_>) -> Result<SoftwareCosts, Fault> {
+    Ok(SoftwareCosts { poll: keys.time("poll")?.unwrap_or_default(), crc: keys.rate("crc")? })
+}
+
+fn user_rdma(keys: &Keys<'_>, pace: Pace, small: u64) -> Result<UserRdma, Fault> {
+    let needed = |key, example: &str| {
+        let found = keys.bytes(key)?;
+        keys.required(key, found, example)
+    };
+    let (send_up_to, read_from) = (needed("send_up_to", "\"4KB\"")?, needed("read_from", "\"256KB\"")?);
+    if send_up_to >= read_from {
+        let what = format!("found {read_from}, expected more than send_up_to, {send_up_to}");
+        return Err(Fault::new("read_from", what));
+    }
+    let credit_update = keys.count("credit_update", 1..=65_536)?.unwrap_or(1);
+    let fits = match pace {
+        Pace::Outstanding { count, .. } => count % credit_update == 0,
+        Pace::Load(_) => credit_update == 1,
+    };
+    if !fits {
+        let what = format!(
+            "found {credit_update}, expected a number that divides `outstanding`, the receiver's credits; with `load` 1"
+        );
+        return Err(Fault::new("credit_update", what));
+    }
+    let control = keys.bytes("control")?.unwrap_or(small);
+    let (sizes, costs) = (keys.sizes()?, costs(keys)?);
+    Ok(UserRdma { sizes, send_up_to, read_from, credit_update, control, costs })
 }
 
 fn capture(keys: &Keys<'_>) -> Result<Captured, Fault> {

@@ -435,3 +435,75 @@ fn the_names_of_distributions_are_those_of_the_generators() {
     }
     assert_eq!(Sizes::named("other").mean(), 0);
 }
+
+/// Messages of a plan: sender, receiver, bytes, and start in us if each arrives after 10 us.
+fn walked(text: &str) -> Vec<(u32, u32, u64, u64)> {
+    let all = plan(text, &hosts(1, 2)).unwrap();
+    let starts = walk(&all, 10_000_000);
+    let sent = all.messages.iter().zip(starts);
+    sent.filter_map(|(m, start)| Some((m.from, m.to, m.bytes, start? / 1_000_000))).collect()
+}
+
+#[test]
+fn transfers_of_su_rdma_have_a_mode_by_size() {
+    let of = |bytes: &str, keys: &str| {
+        let text =
+            "[workload]\nkind = \"su-rdma\"\nfrom = \"0\"\nto = \"1\"\noutstanding = 1\ntime = \"1us\"\n";
+        walked(&format!(
+            "{text}send_up_to = \"4KB\"\nread_from = \"64KB\"\npoll = \"2us\"\nbytes = \"{bytes}\"\n{keys}"
+        ))
+    };
+    // A Send, and a credit update 2 us after it has arrived. With a CRC of 4 kB at 1 Gb/s, 32 us later.
+    assert_eq!(of("4KB", ""), [(0, 1, 4_000, 0), (1, 0, 64, 12)]);
+    assert_eq!(of("4KB", "crc = \"1Gbps\""), [(0, 1, 4_000, 0), (1, 0, 64, 44)]);
+    // A Write with "Write Done" behind it.
+    assert_eq!(of("4001B", ""), [(0, 1, 4_065, 0), (1, 0, 64, 12)]);
+    // A description; a Read request after 12 us and its data at 22 us; "Read Done" and the credit update at 34 us.
+    let read = [(0, 1, 64, 0), (1, 0, 16, 12), (0, 1, 64_000, 22), (1, 0, 64, 34), (1, 0, 64, 34)];
+    assert_eq!(of("64KB", ""), read);
+    let error = |keys: &str| {
+        let text = "[workload]\nkind = \"su-rdma\"\nbytes = 9\ntime = \"1us\"\n";
+        plan(&format!("{text}{keys}"), &hosts(1, 2)).unwrap_err()
+    };
+    let sizes = "send_up_to = 9\nread_from = 10\n";
+    for (keys, why) in [
+        ("outstanding = 4\nsend_up_to = 9\nread_from = 9", "found 9, expected more than send_up_to, 9"),
+        ("outstanding = 4\nread_from = 9", "send_up_to: is missing"),
+        (
+            &format!("outstanding = 4\ncredit_update = 3\n{sizes}"),
+            "expected a number that divides `outstanding`",
+        ),
+        (&format!("load = 4\ncredit_update = 2\n{sizes}"), "with `load` 1"),
+        (&format!("outstanding = 4\ncrc = \"0bps\"\n{sizes}"), "crc: found 0, expected a rate"),
+    ] {
+        assert!(error(keys).contains(why), "{keys}: {}", error(keys));
+    }
+}
+
+#[test]
+fn credits_come_back_for_several_messages_at_once() {
+    let text = "[workload]\nkind = \"su-rdma\"\nfrom = \"0\"\nto = \"1\"\noutstanding = 4\ncredit_update = 2\ntime = \"1us\"\n\
+                send_up_to = \"4KB\"\nread_from = \"64KB\"\nbytes = 100\n";
+    let twice = [(0, 1, 100, 0), (0, 1, 100, 0), (1, 0, 64, 10)];
+    assert_eq!(walked(text), [twice, twice].concat());
+}
+
+#[test]
+fn disk_operations_of_sk_rdma_are_moved_by_the_storage_server() {
+    let of = |kind: &str| {
+        let text = format!(
+            "[workload]\nkind = \"{kind}\"\nfrom = \"0\"\nto = \"1\"\noutstanding = 1\ntime = \"1us\"\nbytes = \"8KB\"\n\
+             request = 200\nservice = \"100us\"\nregistration = \"3us\"\npoll = \"2us\"\ncrc = \"1Gbps\""
+        );
+        let all = plan(&text, &hosts(1, 2)).unwrap();
+        // The registration in front of a request belongs to the queue to its server; the walk does not see it.
+        let queued: Vec<_> =
+            all.requests.iter().map(|(message, r)| (*message, r.queue, r.registration)).collect();
+        assert_eq!(queued, [(0, 1, Duration::from_micros(3))]);
+        walked(&text)
+    };
+    // 8 kB take 64 us at 1 Gb/s. The Write and the response leave at 10 + 2 + 100 + 64 us.
+    assert_eq!(of("sk-rdma-read"), [(0, 1, 200, 0), (1, 0, 8_064, 176)]);
+    // A Read request at 12, data at 22; polled at 34, checked at 98, and on the disk at 198 us.
+    assert_eq!(of("sk-rdma-write"), [(0, 1, 200, 0), (1, 0, 16, 12), (0, 1, 8_000, 22), (1, 0, 64, 198)]);
+}

@@ -48,7 +48,7 @@ pub(super) struct Schedule {
 
 impl Schedule {
     pub(super) fn new(messages: HostMessages) -> Schedule {
-        let HostMessages { mut starting, gates, mut waiting } = messages;
+        let HostMessages { mut starting, gates, mut waiting, .. } = messages;
         starting.sort_by_key(|message| (message.start, message.pair));
         waiting.sort_by_key(|waiting| (waiting.gate, waiting.message.pair));
         let mut needs = Vec::new();

@@ -36,7 +36,8 @@ fn started(schedule: &mut Schedule, ns: u64) -> Vec<(u32, u64)> {
 fn a_gate_opens_after_the_last_message_and_its_delay() {
     let gates = vec![vec![awaited(9, 5), awaited(1, 20)]];
     let waiting = vec![behind(0, 3, 0, None), behind(0, 2, 0, None), behind(0, 4, 500, None)];
-    let mut schedule = Schedule::new(HostMessages { starting: vec![message(1, 10)], gates, waiting });
+    let mut schedule =
+        Schedule::new(HostMessages { starting: vec![message(1, 10)], gates, waiting, ..Default::default() });
     assert_eq!(started(&mut schedule, 1_000), [(1, 10)]);
     // Closed gates keep nobody busy, but their messages are unfinished.
     assert!(schedule.is_empty() && schedule.next_time().is_none());
@@ -57,7 +58,12 @@ fn a_gate_opens_after_the_last_message_and_its_delay() {
 fn messages_with_equal_starts_go_by_their_pairs() {
     let waiting = vec![behind(0, 2, 0, None), behind(0, 4, 0, None)];
     let starting = vec![message(3, 50), message(5, 49), message(1, 51)];
-    let mut schedule = Schedule::new(HostMessages { starting, gates: vec![vec![awaited(9, 0)]], waiting });
+    let mut schedule = Schedule::new(HostMessages {
+        starting,
+        gates: vec![vec![awaited(9, 0)]],
+        waiting,
+        ..Default::default()
+    });
     received(&mut schedule, 9, 50);
     assert_eq!(started(&mut schedule, 60), [(5, 49), (2, 50), (3, 50), (4, 50), (1, 51)]);
 }
@@ -72,7 +78,8 @@ fn a_message_that_would_be_late_is_given_up() {
         behind(3, 4, 30, None),
         behind(7, 5, 0, None),
     ];
-    let mut schedule = Schedule::new(HostMessages { starting: Vec::new(), gates, waiting });
+    let mut schedule =
+        Schedule::new(HostMessages { starting: Vec::new(), gates, waiting, ..Default::default() });
     received(&mut schedule, 8, 99);
     received(&mut schedule, 9, 100);
     // An unknown message opens nothing.

@@ -1,7 +1,9 @@
 //! Messages of a host that wait for other messages.
 
 use super::super::super::message::Message;
+use super::super::send_queue::WorkRequest;
 use sluice_asic::units::{Duration, Time};
+use std::collections::BTreeMap;
 
 /// The messages that a host sends.
 ///
@@ -16,6 +18,10 @@ pub struct HostMessages {
     pub gates: Vec<Vec<Awaited>>,
     /// Messages behind gates.
     pub waiting: Vec<Waiting>,
+    /// Messages that are posted to send queues, by their pairs; all others start when they are ready.
+    pub requests: BTreeMap<u32, WorkRequest>,
+    /// True if the host records when it has received messages.
+    pub arrivals: bool,
 }
 
 /// A message that a gate waits for.

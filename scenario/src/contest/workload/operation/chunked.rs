@@ -61,6 +61,6 @@ impl ChunkedRead {
             received.append(&mut chunks);
         }
         let line = bytes.saturating_mul(u64::from(self.servers));
-        Ok(Ended { received, line, messages: 2, service: self.service })
+        Ok(Ended { received, line, messages: 2, service: self.service, after: Duration::ZERO })
     }
 }

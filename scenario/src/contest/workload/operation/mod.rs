@@ -9,11 +9,13 @@
 
 mod chunked;
 mod erasure;
+mod rdma;
 mod replication;
 mod request;
 
 pub use chunked::ChunkedRead;
 pub use erasure::{ErasureRead, ErasureWrite};
+pub use rdma::{KernelRdma, SoftwareCosts, UserRdma};
 pub use replication::ReplicatedWrite;
 pub use request::RequestResponse;
 
@@ -67,6 +69,10 @@ pub enum Operation {
     ErasureRead(ErasureRead),
     /// A read in chunks, with a static window.
     ChunkedRead(ChunkedRead),
+    /// Messages between storage servers, in one of three transfer modes.
+    UserRdma(UserRdma),
+    /// Disk operations.
+    KernelRdma(KernelRdma),
 }
 
 /// Mean payload bytes of an operation.
@@ -95,13 +101,15 @@ struct Ended {
     messages: u64,
     /// Time that servers take.
     service: Duration,
+    /// Time that the client takes after it has received the messages.
+    after: Duration,
 }
 
 impl Ended {
     /// Returns a time that the operation cannot undercut.
     fn least(&self, client: u32, hosts: &HostTable) -> Duration {
         let line = hosts.station(client).rate.time_for(Bytes(self.line));
-        line + hosts.cable * (2 * self.messages) + self.service
+        line + hosts.cable * (2 * self.messages) + self.service + self.after
     }
 }
 
@@ -114,6 +122,15 @@ impl Operation {
             Operation::ErasureWrite(write) => ("parity", write.data + write.parity),
             Operation::ErasureRead(read) => ("data", read.data),
             Operation::ChunkedRead(read) => ("servers", read.servers),
+            Operation::UserRdma(_) | Operation::KernelRdma(_) => ("to", 1),
+        }
+    }
+
+    /// Returns the number of operations that are planned together.
+    fn together(&self) -> u32 {
+        match self {
+            Operation::UserRdma(transfer) => transfer.credit_update,
+            _ => 1,
         }
     }
 
@@ -124,6 +141,8 @@ impl Operation {
             Operation::ErasureWrite(write) => write.footprint(),
             Operation::ErasureRead(read) => read.footprint(),
             Operation::ChunkedRead(read) => read.footprint(),
+            Operation::UserRdma(transfer) => transfer.footprint(),
+            Operation::KernelRdma(disk) => disk.footprint(),
         }
     }
 
@@ -134,6 +153,8 @@ impl Operation {
             Operation::ErasureWrite(write) => write.plan(begun, draw, into),
             Operation::ErasureRead(read) => read.plan(begun, draw, into),
             Operation::ChunkedRead(read) => read.plan(begun, draw, into),
+            Operation::UserRdma(transfer) => transfer.plan(begun, draw, into),
+            Operation::KernelRdma(disk) => disk.plan(begun, draw, into),
         }
     }
 }
@@ -171,7 +192,7 @@ impl Operations {
             match self.pace {
                 Pace::Load(load) => self.open_loop(load, &mut client, into)?,
                 Pace::Outstanding { count, think } => {
-                    for _ in 0..count {
+                    for _ in 0..count / self.operation.together() {
                         self.closed_loop(think, &mut client, into)?;
                     }
                 }
@@ -212,7 +233,7 @@ impl Operations {
             let least = ended.least(client.host, into.hosts) + think;
             // Without a cable, a line or a thought an operation might take no time.
             earliest += least.max(Duration::from_nanos(1));
-            when = into.after(&ended.received, think);
+            when = into.after(&ended.received, think + ended.after);
             when.until = Some(into.end);
         }
         Ok(())

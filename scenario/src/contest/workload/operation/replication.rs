@@ -43,6 +43,12 @@ impl ReplicatedWrite {
         }
         let reply = into.send(holder, begun.client, self.reply, when)?;
         let (hops, line) = (u64::from(self.replicas), bytes.saturating_add(self.reply));
-        Ok(Ended { received: vec![reply], line, messages: hops + 1, service: self.service * hops })
+        Ok(Ended {
+            received: vec![reply],
+            line,
+            messages: hops + 1,
+            service: self.service * hops,
+            after: Duration::ZERO,
+        })
     }
 }

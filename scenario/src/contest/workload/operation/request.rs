@@ -35,6 +35,12 @@ impl RequestResponse {
         let request = into.send(begun.client, server, asked, begun.when)?;
         let when = into.after(&[request], self.service).following(begun.when);
         let response = into.send(server, begun.client, answered, when)?;
-        Ok(Ended { received: vec![response], line: asked + answered, messages: 2, service: self.service })
+        Ok(Ended {
+            received: vec![response],
+            line: asked + answered,
+            messages: 2,
+            service: self.service,
+            after: Duration::ZERO,
+        })
     }
 }
