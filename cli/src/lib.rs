@@ -139,6 +139,7 @@ mod table;
 mod test;
 mod timeline;
 mod topology;
+mod verdict;
 
 use args::{Cli, Command, ReplayArgs};
 use clap::Parser;

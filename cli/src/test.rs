@@ -4,6 +4,7 @@ use crate::args::{Placing, Target};
 use crate::fail::Failure;
 use crate::p4::{self, is_p4};
 use crate::resolve;
+use crate::verdict::{self, Ended, VerdictFiles};
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
@@ -32,6 +33,8 @@ pub(crate) struct TestArgs {
     sets: Vec<(String, String)>,
     #[command(flatten)]
     p4: p4::P4Args,
+    #[command(flatten)]
+    verdicts: VerdictFiles,
     #[command(flatten)]
     placing: Placing,
 }
@@ -97,11 +100,13 @@ pub(crate) fn run(args: &TestArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     let named: Vec<ChipSpec> = args.chips.iter().map(|name| resolve::chip(name)).collect::<Result<_, _>>()?;
     let files = files(&args.paths)?;
     let (mut out, mut tally, mut all) = (std::io::stdout().lock(), Tally::default(), Vec::new());
+    let mut verdicts = Vec::new();
     for file in &files {
         let chips = if named.is_empty() { chips_of(args, file)? } else { named.clone() };
         for chip in &chips {
             let verdict = verdict(args, catalogue, file, chip);
             tally.add(&verdict);
+            verdicts.push(for_ci(file, chip, &verdict));
             if as_json {
                 all.push(json_of(file, chip, &verdict));
             } else {
@@ -116,6 +121,7 @@ pub(crate) fn run(args: &TestArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     } else {
         writeln!(out, "{}", tally.text())?;
     }
+    args.verdicts.write("test", &verdicts)?;
     if tally.others.is_empty() { Ok(()) } else { Err(Failure::Property) }
 }
 
@@ -232,6 +238,20 @@ fn details(test: &Path, verdict: &Verdict) -> String {
             text.lines().map(|line| format!("  {line}\n")).collect()
         }
     }
+}
+
+fn for_ci(test: &Path, chip: &ChipSpec, verdict: &Verdict) -> verdict::Verdict {
+    let text = || details(test, verdict).trim_end().to_owned();
+    let (ended, line) = match verdict {
+        Verdict::Ran(run) => match run.failed.first() {
+            None => (Ended::Passed, None),
+            Some(first) => (Ended::Failed(text()), Some(first.line as usize)),
+        },
+        Verdict::Differs(..) => (Ended::Failed(text()), None),
+        Verdict::Refused(_) | Verdict::DoesNotFit(_) => (Ended::Broken(text()), None),
+    };
+    let file = test.display().to_string();
+    verdict::Verdict { suite: file.clone(), name: chip.name.clone(), ended, at: Some((file, line)) }
 }
 
 fn json_of(test: &Path, chip: &ChipSpec, verdict: &Verdict) -> Value {

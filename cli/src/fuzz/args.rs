@@ -2,6 +2,7 @@
 
 use crate::args::{Target, count};
 use crate::fail::Failure;
+use crate::verdict::VerdictFiles;
 use clap::Args;
 use sluice_asic::units::Duration;
 use std::path::PathBuf;
@@ -16,6 +17,8 @@ pub(crate) struct FuzzArgs {
     pub(crate) path: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) verdicts: VerdictFiles,
     /// Hunt for this long, in wall time [default: 60s without --cases]
     #[arg(long, value_name = "TIME")]
     pub(crate) time: Option<String>,

@@ -14,6 +14,7 @@ use crate::fail::{Failure, print_error};
 use crate::files::pretty;
 use crate::interrupt::interrupt_flag;
 use crate::resolve::{self, Entries};
+use crate::verdict::{Ended, Verdict};
 use progress::Progress;
 use sluice_asic::port::FrontPort;
 use sluice_asic::tm::buffer::BufferFile;
@@ -99,12 +100,30 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     let _ = std::panic::take_hook();
     let done = Done { args, subject: &subject, status, seconds, mutation, profile, buffer: drawn };
     finish(&done, as_json)?;
+    args.verdicts.write("fuzz", &for_ci(&done))?;
     if stop.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);
     }
     let reached = done.status.coverage.overall(&subject.points).percent();
     let enough = args.min_coverage.is_none_or(|least| reached >= usize::from(least));
     if done.status.failures.is_empty() && enough { Ok(()) } else { Err(Failure::Property) }
+}
+
+/// Returns a verdict on each property.
+fn for_ci(done: &Done<'_>) -> Vec<Verdict> {
+    let program = &done.subject.program;
+    let file = done.args.path.as_ref().map(|path| path.display().to_string());
+    let verdict = |name: &str| {
+        let mut failures = (1..).zip(&done.status.failures).filter(|(_, f)| f.violation.property == name);
+        let ended = failures.next().map_or(Ended::Passed, |(number, failure)| {
+            let replay =
+                files::command(done, number, failure).map_or(String::new(), |c| format!("\nreplay: {c}"));
+            Ended::Failed(format!("{}{replay}", failure.violation))
+        });
+        let at = file.clone().map(|file| (file, None));
+        Verdict { suite: program.name.clone(), name: name.to_owned(), ended, at }
+    };
+    done.subject.properties(true).iter().map(|property| verdict(property.name())).collect()
 }
 
 /// Returns the parameters of the program's hunt profile, without those that the user set.

@@ -13,6 +13,7 @@ mod watch;
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::timeline::check_built;
+use crate::verdict::{Ended, Verdict, VerdictFiles};
 use clap::Args;
 use sluice_asic::units::Duration;
 use sluice_catalogue::Catalogue;
@@ -71,6 +72,8 @@ pub(crate) struct RunArgs {
     /// Threads on which a contest's runs are done; results do not depend on it
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = crate::args::threads)]
     pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) verdicts: VerdictFiles,
     #[command(flatten)]
     pub(crate) p4: crate::p4::P4Args,
 }
@@ -172,10 +175,44 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
         watch::hand_over(&finished, &mut folder);
         folder.finish(dir)?;
     }
+    args.verdicts.write("run", &outcomes.iter().flat_map(for_ci).collect::<Vec<_>>())?;
     match outcomes.iter().all(|o| o.passed() != Some(false)) {
         true => Ok(()),
         false => Err(Failure::Property),
     }
+}
+
+/// Returns the verdicts on a scenario's assertions.
+fn for_ci(outcome: &Outcome) -> Vec<Verdict> {
+    let suite = match outcome.profile.as_str() {
+        "" => outcome.id.clone(),
+        profile => format!("{} on {profile}", outcome.id),
+    };
+    let verdict = |name: String, ended: Ended, line: Option<usize>| Verdict {
+        suite: suite.clone(),
+        name,
+        ended,
+        at: Some((outcome.origin.clone(), line)),
+    };
+    if let Some(why) = &outcome.not_applicable {
+        return vec![verdict(outcome.title.clone(), Ended::Skipped(why.clone()), None)];
+    }
+    let mut all = Vec::new();
+    for check in &outcome.checks {
+        let unit = if check.unit.is_empty() { String::new() } else { format!(" {}", check.unit) };
+        let ended = match check.passed {
+            true => Ended::Passed,
+            false => {
+                Ended::Failed(format!("found {}{unit}, expected {}{unit}", check.actual, check.expected))
+            }
+        };
+        let case = if check.case.is_empty() { String::new() } else { format!(" ({})", check.case) };
+        all.push(verdict(format!("{}{case}", check.what), ended, Some(check.line)));
+    }
+    if let Some(error) = &outcome.error {
+        all.push(verdict(outcome.title.clone(), Ended::Broken(error.clone()), None));
+    }
+    all
 }
 
 fn outcomes(mut lab: Lab, sources: &[Source], wanted: &dyn Fn(&str) -> bool) -> Vec<Outcome> {

@@ -22,6 +22,7 @@ use crate::files::{Folder, pretty};
 use crate::interrupt::interrupt_flag;
 use crate::p4::P4Args;
 use crate::resolve;
+use crate::verdict::{Ended, Verdict};
 use progress::Progress;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
@@ -262,10 +263,37 @@ pub(super) fn run(
     let running = Running { threads: args.threads, out, uses: !args.again, p4: &args.p4 };
     let finished = run_sources(sources, &running, catalogue)?;
     report(&finished, args, as_json)?;
+    args.verdicts.write("run", &finished.iter().flat_map(for_ci).collect::<Vec<_>>())?;
     match finished.iter().all(|f| f.verdicts.hold()) {
         true => Ok(()),
         false => Err(Failure::Property),
     }
+}
+
+/// Returns the verdicts on a contest's expectations.
+fn for_ci(finished: &Finished) -> Vec<Verdict> {
+    let axes: Vec<String> = finished.axes.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let contest = &finished.contest;
+    let suite =
+        if axes.is_empty() { contest.id.clone() } else { format!("{}, {}", contest.id, axes.join(", ")) };
+    let verdict = |name: &str, ended: Ended, line: Option<usize>| Verdict {
+        suite: suite.clone(),
+        name: name.to_owned(),
+        ended,
+        at: Some((contest.origin.clone(), line)),
+    };
+    let mut all: Vec<Verdict> = Vec::new();
+    for expected in &finished.verdicts.list {
+        let ended = match expected.holds {
+            true => Ended::Passed,
+            false => Ended::Failed(text::checked(expected, &finished.results.seeds).trim_end().to_owned()),
+        };
+        all.push(verdict(&expected.what, ended, Some(expected.line)));
+    }
+    if let Some(error) = &finished.verdicts.error {
+        all.push(verdict("expectations", Ended::Broken(error.clone()), None));
+    }
+    all
 }
 
 /// Reads everything that contests name.
