@@ -394,7 +394,7 @@ impl<'a> ParserBuilder<'a> {
                     path.counter = path.counter.plus(*by);
                     steps.push(Step::AddCounter { slot, by: *by as u8 });
                     let linked = Pushed::linked(&mut path.pushed);
-                    let depth = linked.map(|below| below.range = below.range.plus(*by)).count();
+                    let depth = linked.map(|below| below.range = CounterRange::all()).count();
                     for at in path.pushed.len() - depth..path.pushed.len() {
                         let slot = self.pushed_slot(at, low);
                         steps.push(Step::AddCounter { slot, by: *by as u8 });
