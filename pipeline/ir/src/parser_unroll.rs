@@ -259,7 +259,8 @@ impl Configuration {
                 }
                 ParserOpKind::AddCounter(by) => {
                     e.counter = e.counter.plus(*by);
-                    Pushed::linked(&mut e.pushed).for_each(|below| below.range = below.range.plus(*by));
+                    // How often the counter above changes is not known here; exact ranges would tell too many laps apart.
+                    Pushed::linked(&mut e.pushed).for_each(|below| below.range = CounterRange::ALL);
                 }
                 ParserOpKind::PushCounter(load, linked) => {
                     load.ahead().into_iter().for_each(|ahead| e.see(ahead.reach()));

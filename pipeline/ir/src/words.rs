@@ -127,12 +127,22 @@ fn number(which: impl Iterator<Item = bool>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::unnamed;
+    use super::{line, unnamed};
 
     #[test]
     fn names_of_inline_statements_end_in_their_line() {
         assert_eq!(unnamed("ingress_l81"), Some("ingress"));
         assert_eq!(unnamed("Ig.scale_l56_2"), Some("Ig.scale"));
         assert_eq!((unnamed("route_lpm"), unnamed("ingress_l"), unnamed("a_l1_x")), (None, None, None));
+    }
+
+    #[test]
+    fn lines_have_what_outputs_call_the_parts() {
+        let text = "sluice 1; program p; header h : ingress { bit<8> a; } metadata : ingress { bit<8> m.x; }
+            action set : ingress () { m.x = 1; }";
+        let program = crate::text::parse(text).map_err(|e| format!("{e:?}"));
+        let program = program.unwrap_or_default();
+        // Names of another form stay, and so do those that the program lacks.
+        assert_eq!(line(&program, "m.x = add(step_l17, 8w1);"), "m.x = add(step_l17, 8w1);");
     }
 }

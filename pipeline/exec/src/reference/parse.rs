@@ -27,6 +27,8 @@ mod error {
     pub(super) const PARTIAL_HEADER: u16 = 0x002;
     /// The counter was loaded from a field above the largest value allowed.
     pub(super) const COUNTER_RANGE: u16 = 0x004;
+    /// An extractor takes bytes that the packet does not have; only of a parser that writes once.
+    pub(super) const SOURCE_EXTRACTOR: u16 = 0x020;
     /// Hardware timeout.
     pub(super) const TIMEOUT: u16 = 0x010;
     /// A header is extracted a second time by a parser that writes once.
@@ -92,10 +94,25 @@ impl<T: Tracer> Run<'_, T> {
         let cycles = self.options.parser_cycles[self.gress.index()].get(state).copied().unwrap_or(1);
         parsed.cycles = parsed.cycles.saturating_add(cycles);
         self.tell(&Event::State { state, offset: parsed.bytes, cycles });
-        for op in &data.ops {
-            self.parser_op(op, head, parsed)?;
+        for (at, op) in data.ops.iter().enumerate() {
+            if self.parser_op(op, head, parsed).is_none() {
+                let missing = parsed.error & error::PARTIAL_HEADER != 0 && self.options.writes_once;
+                if missing && data.ops[at..].iter().any(|op| self.extracts(op)) {
+                    parsed.error |= error::SOURCE_EXTRACTOR;
+                }
+                return None;
+            }
         }
         self.select(state, data, head, parsed)
+    }
+
+    /// Returns true if an operation needs an extractor that takes bytes of the packet.
+    fn extracts(&self, op: &ParserOp) -> bool {
+        match op.kind {
+            ParserOpKind::Extract(header) => self.program.header_bits(header) > 0,
+            ParserOpKind::ExtractNext(_) | ParserOpKind::Lookahead(..) => true,
+            _ => false,
+        }
     }
 
     fn parser_op(&mut self, op: &ParserOp, head: &[u8], parsed: &mut Parsed) -> Option<()> {

@@ -223,6 +223,7 @@ fn error_names(bits: u16) -> String {
         (0x002, "partial header"),
         (0x004, "counter range"),
         (0x010, "hardware timeout"),
+        (0x020, "source extractor"),
         (0x100, "second write"),
         (0x1000, "checksum"),
     ];

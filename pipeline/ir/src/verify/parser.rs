@@ -229,7 +229,7 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                 let (name, width) = (&p.fields[*dst].name, p.fields[*dst].width);
                 if width != 16 {
                     let text = format!("{who} keeps a sum in `{name}`, which has {width} bits instead of 16");
-                    d.push(Diag::error(op.loc, text).help("use a 16-bit field"));
+                    d.push(Diag::error(op.loc, text).help("use a 16-bit metadata field"));
                 }
                 summed(inputs, site, d);
                 let bits: u32 = inputs.iter().map(|input| u32::from(input.width(p))).sum();

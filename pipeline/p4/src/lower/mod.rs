@@ -154,6 +154,8 @@ struct Lower<'a> {
     value_sets: FxHashMap<crate::elaborate::ValueSetId, ir::ValueSet>,
     /// The output words of each register action's `out` parameters, in order.
     output_words: FxHashMap<ir::RegisterAction, Vec<u8>>,
+    /// The members by code of enumerations that register actions return, by output word.
+    codes: FxHashMap<(ir::RegisterAction, u8), Vec<(u128, u128)>>,
     /// The hashes of each object.
     hashes: FxHashMap<ObjectId, Vec<ir::Hash>>,
     /// The tables that extern objects are direct to.
@@ -225,6 +227,7 @@ impl<'a> Lower<'a> {
             adjusted: FxHashMap::default(),
             value_sets: FxHashMap::default(),
             output_words: FxHashMap::default(),
+            codes: FxHashMap::default(),
             hashes: FxHashMap::default(),
             direct: FxHashMap::default(),
             leave: control::Leave::default(),

@@ -3,6 +3,7 @@
 mod body;
 mod cell;
 mod choice;
+mod coded;
 
 use super::action::Target;
 use super::externs::{Method, Unit};
@@ -13,7 +14,7 @@ use super::{Lower, Res};
 use crate::check::{Ty, TyKind, Value};
 use crate::elaborate::{Binding, ObjectId};
 use crate::source::Span;
-use crate::syntax::ast::{DeclKind, ExprId, ExprKind};
+use crate::syntax::ast::{DeclId, DeclKind, ExprId, ExprKind};
 use sluice_asic::salu::{Format, Half};
 use sluice_ir::{
     self as ir, CellStmt, CellStmtKind, CellValue, CounterHome, Index, Primitive, PrimitiveKind,
@@ -129,6 +130,13 @@ impl Lower<'_> {
                 self.write(&target, zero, at)?;
                 continue;
             }
+            let target = match self.codes.get(&(action, word)).cloned() {
+                Some(members) => {
+                    let what = "an enumeration that a register action returns";
+                    self.translated(&target, &members, (members.len() as u32, what), at)?
+                }
+                None => target,
+            };
             let slot = match self.sliced(&target) {
                 Some((slot, bits)) if !self.body.action => self.slice_result(slot, bits, at)?,
                 _ => self.result_slot(&target, at)?,
@@ -201,11 +209,33 @@ impl Lower<'_> {
                 "implement `apply` in the instance",
             ));
         };
-        let (body, words) = self.cell_body(frame, register, apply)?;
+        let (mut body, words) = self.cell_body(frame, register, apply)?;
+        let codes = self.coded(apply, &words, &mut body);
         let name = self.short(&self.pipe.objects[object].name).to_owned();
         let action = self.new_register_action(Some(object), &name, register, body, at);
         self.output_words.insert(action, words);
+        self.codes.extend(codes.into_iter().map(|(word, members)| ((action, word), members)));
         Ok(action)
+    }
+
+    /// Lets a register action return codes for enumerations; returns the members by code for each of these output words.
+    fn coded(
+        &mut self,
+        apply: DeclId,
+        words: &[u8],
+        body: &mut Vec<CellStmt>,
+    ) -> Vec<(u8, Vec<(u128, u128)>)> {
+        let DeclKind::Function(function) = &self.ast.decls[apply].kind else { return Vec::new() };
+        let mut found = Vec::new();
+        for (&param, &word) in function.params.iter().skip(1).zip(words) {
+            let ty = self.checked.decl_types[param];
+            // Members with values of their own stand for these.
+            let plain = matches!(*self.checked.types.kind(self.checked.base(self.ast, ty)), TyKind::Enum(_));
+            if plain && let Some(members) = coded::with_code(body, word) {
+                found.push((word, members));
+            }
+        }
+        found
     }
 
     fn new_register_action(
@@ -220,6 +250,8 @@ impl Lower<'_> {
         let (doc, loc) = (String::new(), self.loc(at));
         let action =
             self.program.register_actions.push(RegisterActionData { name, register, body, doc, loc });
+        // An action that was given up may have had its number.
+        self.codes.retain(|(of, _), _| *of != action);
         if let Some(object) = object {
             self.units.insert(object, Unit::RegisterAction(action));
         }

@@ -596,3 +596,26 @@ fn the_table_with_the_greatest_priority_is_placed_first() {
     };
     assert_eq!((stages(0), stages(1), stages(-1)), ([0, 1], [1, 0], [0, 1]));
 }
+
+#[test]
+fn the_author_says_how_many_entries_the_pinned_stage_has() {
+    let text = "sluice 1; program pinned;
+        header h : ingress { bit<32> a; bit<32> b; }
+        metadata : ingress { bit<8> m; }
+        action mark : ingress (bit<8> x) { m = x; }
+        action none : ingress () { }
+        table t : ingress { key = { h.a : exact; } actions = { mark; } default_action = none(); size = 8192; pin = 2; pin_entries = 2048; }
+        parser ingress { start = first; state first { extract(h); transition accept; } }
+        control ingress { apply t; }
+        deparser ingress { emit(h); }";
+    let program = sluice_ir::text::parse(text).unwrap();
+    for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
+        let placement = placed(&program, &chip);
+        let parts = parts_of(&placement, &program, "t");
+        assert_eq!((parts[0].0, parts[1].0), (2, 3), "{parts:?}");
+        let placed = placement.gress(Gress::Ingress);
+        let entries: Vec<u32> = placed.nodes.values().flat_map(|n| &n.parts).map(|p| p.entries).collect();
+        assert!((2048..8192).contains(&entries[0]) && entries.iter().sum::<u32>() >= 8192, "{entries:?}");
+        assert_eq!(crate::verify::verify(&program, &placement), []);
+    }
+}

@@ -127,7 +127,8 @@ fn demands_of_the_author_are_annotations() {
     let mut program = catalogue().get("l3-ecmp").unwrap().build(&[]).unwrap();
     let exact = |table: &TableData| table.keys.iter().all(|key| key.kind == MatchKind::Exact);
     let table = program.tables.iter().find(|(_, table)| !table.keys.is_empty() && exact(table)).unwrap().0;
-    program.tables[table].rules = TableRules { ways: Some(2), pack: Some(1), priority: -3 };
+    program.tables[table].rules =
+        TableRules { pin_entries: None, ways: Some(2), pack: Some(1), priority: -3 };
     let ttl = program.field_named(Gress::Ingress, "ipv4.ttl").unwrap();
     for demand in [ContainerDemand::Sizes(vec![8]), ContainerDemand::Solitary, ContainerDemand::NoOverlay] {
         program.container_rules.push(ContainerRule { field: ttl, demand, loc: Loc::default() });

@@ -49,7 +49,12 @@ impl Lower<'_> {
         };
         let results = self.results_of(method.object);
         let to = match (results.is_empty(), to) {
-            (false, Some(to)) => Some(self.translated(&to, &results, method.at)?),
+            (false, Some(to)) => Some(self.translated(
+                &to,
+                &results,
+                (2, "results of a meter that are not the chip's"),
+                method.at,
+            )?),
             (_, to) => to,
         };
         self.unit_result(to, method.at, |to| PrimitiveKind::Meter(MeterAccess { meter, index, input, to }))
@@ -70,10 +75,16 @@ impl Lower<'_> {
     }
 
     /// Returns a variable for a unit's result; the statements that follow write to the target what the result stands for.
-    fn translated(&mut self, to: &Target, results: &[(u128, u128)], at: Span) -> Res<Target> {
+    pub(in crate::lower) fn translated(
+        &mut self,
+        to: &Target,
+        results: &[(u128, u128)],
+        (bits, what): (u32, &str),
+        at: Span,
+    ) -> Res<Target> {
         let slot = self.result_slot(to, at)?;
         let (field, width) = (self.field(slot), self.storage.slots[slot].width);
-        let ty = self.checked.types.bits(2);
+        let ty = self.checked.types.bits(bits);
         let place = self.make_place(ty, self.gress, "result", at)?;
         let Place::Slot(found) = place else { return Err(super::super::Refused) };
         let result = self.field(found);
@@ -90,15 +101,11 @@ impl Lower<'_> {
             block = if block.is_empty() {
                 set
             } else {
-                let cond = Cond::Cmp(CmpOp::Eq, Expr::Field(result), Expr::Const(*from, 2));
+                let cond = Cond::Cmp(CmpOp::Eq, Expr::Field(result), Expr::Const(*from, bits as u16));
                 vec![Stmt { kind: StmtKind::If(cond, set, block), loc }]
             };
         }
-        self.note(
-            at,
-            "results of a meter that are not the chip's",
-            "tables after the meter's translate them",
-        );
+        self.note(at, what, "tables after the access translate them");
         self.after.extend(block);
         Ok(Target { place, bits: None })
     }

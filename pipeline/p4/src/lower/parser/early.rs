@@ -38,8 +38,13 @@ impl Walk<'_, '_> {
                 );
                 continue;
             };
+            let CounterLoad::Ahead { max, rotate, mask, add, .. } = early.load else { continue };
+            if max < u8::MAX {
+                let effect = "the state that extracts the header does it, so that packets with a greater byte end there with \
+                              the error \"counter range\", even if they do not come to this state";
+                self.cx.note(early.at, "this load of the parser counter", effect);
+            }
             for (position, distance) in states {
-                let CounterLoad::Ahead { max, rotate, mask, add, .. } = early.load else { continue };
                 let load = CounterLoad::Ahead { at: distance, max, rotate, mask, add };
                 let op = (Made::Plain(ParserOpKind::SetCounter(load)), early.at);
                 self.made.states[position].1.insert(0, op);

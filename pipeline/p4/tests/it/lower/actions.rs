@@ -465,3 +465,65 @@ fn results_of_a_meter_are_translated_and_wide_parameters_have_parts() {
     "#]];
     expected.assert_eq(&text(declarations, "t.apply();"));
 }
+
+#[test]
+fn the_action_of_a_table_has_the_plain_name() {
+    let declarations = "
+    action forward(bit<9> port) { tm.ucast_egress_port = port; }
+    table t { key = { hdr.ipv4.dst : exact; } actions = { forward; } const default_action = forward(3); }";
+    let text = text(declarations, "forward(7); if (hdr.ipv4.ttl == 0) { t.apply(); }");
+    assert!(
+        text.contains("action Ingress.forward_2 : ingress () {\n    ig_tm.ucast_egress_port = 9w7;"),
+        "{text}"
+    );
+    assert!(text.contains("action Ingress.forward : ingress (bit<9> port) {"), "{text}");
+    assert!(text.contains("    const default_action = Ingress.forward(3);"), "{text}");
+}
+
+#[test]
+fn a_register_has_a_second_access_where_the_default_action_has_none() {
+    let declarations = |constant: &str| {
+        format!(
+            "Register<bit<32>, bit<8>>(256) seen;
+    RegisterAction<bit<32>, bit<8>, bit<32>>(seen) store = {{ void apply(inout bit<32> cell) {{ cell = m.wide; }} }};
+    RegisterAction<bit<32>, bit<8>, bit<32>>(seen) load = {{
+        void apply(inout bit<32> cell, out bit<32> old) {{ old = cell; }} }};
+    action keep() {{ store.execute(m.a); }}
+    action take() {{ m.wide = load.execute(m.a); }}
+    table first {{ key = {{ hdr.ipv4.dst : exact; }} actions = {{ keep; NoAction; }} {constant}default_action = NoAction(); }}
+    table second {{ key = {{ hdr.ipv4.src : exact; }} actions = {{ take; NoAction; }} default_action = NoAction(); }}"
+        )
+    };
+    let apply = "if (first.apply().miss) { second.apply(); }";
+    let errors = |constant: &str| {
+        let program = super::lowered(&declarations(constant), apply).unwrap().program;
+        let found = sluice_p4::lower::findings(&program);
+        found.iter().filter(|one| one.text.contains("accessed twice")).count()
+    };
+    assert_eq!((errors("const "), errors("")), (0, 1));
+}
+
+#[test]
+fn operands_that_move_bits_go_to_the_hash_unit_if_the_block_says_so() {
+    let apply = "@in_hash { m.word = m.word + (bit<16>) m.a; } @in_hash { m.wide = hdr.ipv4.src ^ (hdr.ipv4.dst & 0xff00ff); }";
+    let text = text("", apply);
+    // The sum of the ALU takes the operand from a field; a mask leaves zeros.
+    assert!(text.contains("add(m.word, step_l"), "{text}");
+    assert!(text.contains("inputs = { ipv4.src, 8w0, ipv4.dst[23:16], 8w0, ipv4.dst[7:0] };"), "{text}");
+}
+
+#[test]
+fn a_table_is_pinned_with_entries() {
+    let table = |annotations: &str, key: &str| {
+        let table = format!("{annotations} table t {{ {key} actions = {{ NoAction; }} size = 4096; }}");
+        let lowered = super::lowered(&table, "t.apply();").unwrap();
+        let (_, data) = lowered.program.tables.iter().next().unwrap();
+        (data.pin, data.rules.pin_entries, lowered.notes.len())
+    };
+    let key = "key = { m.word : exact; }";
+    let notes = table("", key).2;
+    assert_eq!(table("@stage(3, 1024)", key), (Some(3), Some(1024), notes));
+    assert_eq!(table("@pragma stage 3 1024\n", key), (Some(3), Some(1024), notes));
+    assert_eq!(table("@stage(3) @stage(4)", key), (Some(3), None, notes + 1));
+    assert_eq!(table("@stage(3, 1024)", "").1, None);
+}

@@ -15,7 +15,11 @@ use sluice_p4::lower::{Lowered, Source, lower};
 
 /// Lowers a program whose ingress control has these declarations and this `apply` block.
 fn lowered(declarations: &str, apply: &str) -> Result<Lowered, String> {
-    let text = PROGRAM.replace("DECLARATIONS", declarations).replace("APPLY", apply);
+    lowered_in(PROGRAM, declarations, apply)
+}
+
+fn lowered_in(program: &str, declarations: &str, apply: &str) -> Result<Lowered, String> {
+    let text = program.replace("DECLARATIONS", declarations).replace("APPLY", apply);
     let snippet = crate::check::snippet(Architecture::Tna, &text);
     let (ast, mut checked, mut diagnostics) = (snippet.ast, snippet.checked, snippet.diagnostics);
     let messages = |diagnostics: &sluice_p4::diagnostic::Diagnostics| -> String {
@@ -31,7 +35,11 @@ fn lowered(declarations: &str, apply: &str) -> Result<Lowered, String> {
 
 /// Returns the actions, tables, register actions and control blocks of the program in its text form.
 fn text(declarations: &str, apply: &str) -> String {
-    let lowered = lowered(declarations, apply).unwrap_or_else(|messages| panic!("{messages}"));
+    text_of(PROGRAM, declarations, apply)
+}
+
+fn text_of(program: &str, declarations: &str, apply: &str) -> String {
+    let lowered = lowered_in(program, declarations, apply).unwrap_or_else(|messages| panic!("{messages}"));
     let text = sluice_ir::text::print(&lowered.program);
     let blocks = text.split("\n\n");
     let kept = ["action ", "table ", "register ", "register_action ", "control ", "hash ", "counter "];

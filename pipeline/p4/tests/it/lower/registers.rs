@@ -260,3 +260,30 @@ fn a_result_goes_to_bits_of_a_field() {
     "#]];
     expected.assert_eq(&text(declarations, "m.wide[15:8] = last.execute(5);"));
 }
+
+#[test]
+fn an_enumeration_is_the_code_of_the_comparisons_that_choose_it() {
+    let declarations = "
+    enum burst_t { NEW, SMALL, LARGE }
+    Register<bit<32>, bit<8>>(256) counts;
+    RegisterAction<bit<32>, bit<8>, burst_t>(counts) bursts = {
+        void apply(inout bit<32> count, out burst_t burst) {
+            if (m.wide <= 10) {
+                if (count >= 4) { burst = burst_t.LARGE; } else { burst = burst_t.SMALL; }
+                count = count + 1;
+            } else {
+                burst = burst_t.NEW;
+                count = 1;
+            }
+        }
+    };";
+    let (enumeration, rest) = declarations.split_once("}\n").unwrap();
+    let program = super::PROGRAM.replace("header ethernet_h", &format!("{enumeration}}}\nheader ethernet_h"));
+    let apply = "burst_t burst = bursts.execute(m.a); if (burst == burst_t.LARGE) { m.b = 7; }";
+    let text = super::text_of(&program, rest, apply);
+    assert!(text.contains("@out0 = predicate("), "{text}");
+    // Code 3 is 8: both comparisons hold.
+    for condition in ["result == 4w1", "result == 4w2", "result == 4w4"] {
+        assert!(text.contains(condition), "{text}");
+    }
+}

@@ -176,6 +176,48 @@ fn loops_within_loops_keep_the_outer_counter() {
     );
 }
 
+/// As `nested`; `count` is the number of bytes in all groups, of which each has `size`.
+#[stage_program]
+fn linked(ig: &GressBuilder<'_>) {
+    let groups = ig.header::<Groups>();
+    let inner = ig.header::<Inner>();
+    let start = ig
+        .state()
+        .extract(groups)
+        .set_counter_from(groups.count, CounterFrom { max: 12, ..Default::default() });
+    let group = ig.state().select(counter_is_zero());
+    let enter =
+        ig.state().push_linked_counter_from(groups.size, CounterFrom { max: 6, ..Default::default() });
+    let skip = ig.state().advance(1).add_counter(-1).select(counter_is_zero());
+    let leave = ig.state().pop_counter();
+    let behind = ig.state().extract(inner);
+    start.otherwise(group);
+    group.on(1, behind);
+    group.otherwise(enter);
+    enter.otherwise(skip);
+    skip.on(1, leave);
+    skip.otherwise(skip);
+    leave.otherwise(group);
+    ig.start(start);
+    ig.deparser().emit(groups).emit(inner);
+}
+
+#[test]
+fn a_linked_counter_changes_with_the_one_above() {
+    let program = program(linked);
+    let placement = place(&program, &ChipSpec::tofino2()).unwrap();
+    let cases = [(0u8, 3u8), (3, 3), (6, 2), (12, 6), (4, 1)];
+    let packet = |(count, size): &(u8, u8)| {
+        let skipped: Vec<u8> = (0..*count).collect();
+        frame(&[&[*count, *size], skipped.as_slice(), &[0xaa, 0xbb]].concat())
+    };
+    let frames: Vec<Vec<u8>> = cases.iter().map(packet).collect();
+    let ran = crate::registers::bench::agree(&program, &placement, &frames);
+    for ((count, size), (_, bytes)) in cases.iter().zip(&ran.packets) {
+        assert_eq!(*bytes, frame(&[*count, *size, 0xaa, 0xbb]));
+    }
+}
+
 /// A byte ahead says how many words of four bytes follow, in units of two bytes; none of them is kept.
 #[stage_program]
 fn words(ig: &GressBuilder<'_>) {

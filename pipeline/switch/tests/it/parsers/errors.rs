@@ -2,8 +2,10 @@
 
 use crate::parsers::counter::options;
 use crate::parsers::{frame, program, run};
+use sluice_asic::chip::ChipSpec;
 use sluice_build::*;
 use sluice_ir::Program;
+use sluice_place::place;
 
 /// Two bytes and their checksum
 #[derive(Header)]
@@ -111,4 +113,14 @@ fn others_lose_packets_by_all_but_checksums() {
 #[test]
 fn a_counter_beyond_its_range_is_an_error_of_its_own() {
     assert_eq!(run(&program(options), &[frame(&[0x4d, 6])]), [Err(0x004)]);
+}
+
+#[test]
+fn tofino_names_the_extractor_without_bytes_too() {
+    let program = program(unseen);
+    for (chip, error) in [(ChipSpec::tofino(), 0x022), (ChipSpec::tofino2(), 0x002)] {
+        let placement = place(&program, &chip).unwrap();
+        let ran = crate::registers::bench::agree(&program, &placement, &[vec![1, 2]]);
+        assert_eq!(ran.packets[0].0.verdict, sluice_exec::pass::Verdict::ParserError(error), "{}", chip.name);
+    }
 }

@@ -30,6 +30,9 @@ const MAX_NODES: usize = 1 << 17;
 const NO_MATCH: u16 = 0x001;
 /// `parser_err`: the packet ends inside a header.
 const PARTIAL_HEADER: u16 = 0x002;
+/// `parser_err`: an extractor takes bytes that the packet does not have. A parser that clears containers as it writes them makes
+/// zeros of these bytes instead.
+const SOURCE_EXTRACTOR: u16 = 0x020;
 /// `parser_err`: the counter was loaded from too large a field.
 const COUNTER_RANGE: u16 = 0x004;
 /// `parser_err`: a parser that writes a container once was to write it again.
@@ -63,6 +66,8 @@ pub(in crate::engine) struct ParserBuilder<'a> {
     reach: u32,
     /// If only the packet bounds loops of the parser: how it extracts headers.
     loops: Option<Repeats>,
+    /// True if the parser writes a container once.
+    writes_once: bool,
     /// Coverage points; `None` if coverage is not counted.
     points: Option<&'a Points>,
 }
@@ -138,6 +143,7 @@ impl<'a> ParserBuilder<'a> {
             pushed: Vec::new(),
             reach: 0,
             loops,
+            writes_once,
             points,
         }
     }
@@ -197,6 +203,20 @@ impl<'a> ParserBuilder<'a> {
         })
     }
 
+    /// Returns the error of a packet that ends in front of the path's next operation.
+    fn partial(&self, path: &Path) -> u16 {
+        let extracts = |kind: &ParserOpKind| match kind {
+            ParserOpKind::Extract(header) => self.program.header_bits(*header) > 0,
+            ParserOpKind::ExtractNext(_) | ParserOpKind::Lookahead(..) => true,
+            _ => false,
+        };
+        let left = self.program.states[path.state].ops.get(path.op..).unwrap_or_default();
+        match self.writes_once && left.iter().any(|op| extracts(&op.kind)) {
+            true => PARTIAL_HEADER | SOURCE_EXTRACTOR,
+            false => PARTIAL_HEADER,
+        }
+    }
+
     fn state_cycles(&self, state: ParserState) -> u16 {
         self.cycles.get(state).copied().unwrap_or(1)
     }
@@ -243,7 +263,7 @@ impl<'a> ParserBuilder<'a> {
         }
         // The step that counts the state's cycles does not run if the packet is too short for the state's first operation.
         let missed = if self.enters(&path) { self.state_cycles(path.state) } else { path.leaf.cycles };
-        let short = self.leaf(Leaf { error: PARTIAL_HEADER, cycles: missed, ..path.leaf.clone() })?;
+        let short = self.leaf(Leaf { error: self.partial(&path), cycles: missed, ..path.leaf.clone() })?;
         let select = Select::Always(Target::Leaf(short));
         self.code.nodes.push(Node { need, short, loads: Loads::default(), steps: Vec::new(), select });
         self.extracts.push(None);
@@ -268,7 +288,7 @@ impl<'a> ParserBuilder<'a> {
                 Select::Always(Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..path.leaf.clone() })?))
             }
             Rest::Short => {
-                let short = self.leaf(Leaf { error: PARTIAL_HEADER, ..path.leaf.clone() })?;
+                let short = self.leaf(Leaf { error: self.partial(&path), ..path.leaf.clone() })?;
                 Select::Always(Target::Leaf(short))
             }
             Rest::Twice(slot, bit) => {
@@ -394,7 +414,7 @@ impl<'a> ParserBuilder<'a> {
                     path.counter = path.counter.plus(*by);
                     steps.push(Step::AddCounter { slot, by: *by as u8 });
                     let linked = Pushed::linked(&mut path.pushed);
-                    let depth = linked.map(|below| below.range = below.range.plus(*by)).count();
+                    let depth = linked.map(|below| below.range = CounterRange::all()).count();
                     for at in path.pushed.len() - depth..path.pushed.len() {
                         let slot = self.pushed_slot(at, low);
                         steps.push(Step::AddCounter { slot, by: *by as u8 });
