@@ -313,7 +313,10 @@ params = { reply = 8 }
         let none = Value::Array(Vec::new());
         let text = Point::changed(BASE, &[("hosts.recovery".to_owned(), none.clone())]).unwrap();
         assert!(!text.contains("recovery"), "{text}");
-        assert_eq!(Point::changed(BASE, &[("hosts.mtu".to_owned(), none)]).unwrap(), Point::changed(BASE, &[]).unwrap());
+        assert_eq!(
+            Point::changed(BASE, &[("hosts.mtu".to_owned(), none)]).unwrap(),
+            Point::changed(BASE, &[]).unwrap()
+        );
     }
 
     #[test]
