@@ -48,6 +48,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("azure/small-buffers", include_str!("../experiments/azure/small-buffers.toml")),
     ("azure/static-flow-control", include_str!("../experiments/azure/static-flow-control.toml")),
     ("azure/storm", include_str!("../experiments/azure/storm.toml")),
+    ("azure/testbed-fairness", include_str!("../experiments/azure/testbed-fairness.toml")),
     ("azure/transfer-modes", include_str!("../experiments/azure/transfer-modes.toml")),
     ("hashing/clos", include_str!("../experiments/hashing/clos.toml")),
     ("hashing/spineless", include_str!("../experiments/hashing/spineless.toml")),
@@ -69,6 +70,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
 const TEXTS: &[(&str, &str)] = &[
     ("azure/congestion-leak.toml", include_str!("../contests/azure/congestion-leak.toml")),
     ("azure/dcqcn-tuning.toml", include_str!("../contests/azure/dcqcn-tuning.toml")),
+    ("azure/far-and-near.toml", include_str!("../contests/azure/far-and-near.toml")),
     ("azure/fence.toml", include_str!("../contests/azure/fence.toml")),
     ("azure/long-round-trips.toml", include_str!("../contests/azure/long-round-trips.toml")),
     ("azure/loopback.toml", include_str!("../contests/azure/loopback.toml")),
@@ -77,6 +79,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("azure/random-loss.toml", include_str!("../contests/azure/random-loss.toml")),
     ("azure/rtt-fairness.toml", include_str!("../contests/azure/rtt-fairness.toml")),
     ("azure/static-flow-control.toml", include_str!("../contests/azure/static-flow-control.toml")),
+    ("azure/testbed-fairness.toml", include_str!("../contests/azure/testbed-fairness.toml")),
     ("azure/transfer-modes.toml", include_str!("../contests/azure/transfer-modes.toml")),
     ("azure/uneven-receivers.toml", include_str!("../contests/azure/uneven-receivers.toml")),
     ("conweave/asymmetry.toml", include_str!("../contests/conweave/asymmetry.toml")),

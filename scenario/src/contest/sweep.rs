@@ -1,7 +1,8 @@
 //! Sweeps: a contest file with the table `[sweep]` is a contest for each combination of its values.
 //!
 //! Keys of `[sweep]` are dotted paths of the contest file. Each part of a path is a key of a table; in a list of tables, such
-//! as `program`, it is the `label`, `name` or index of one of them, or `*` for all.
+//! as `program`, it is the `label`, `name` or index of one of them, or `*` for all. A value that is an empty list
+//! takes the key away.
 
 use super::file::{Contest, ContestError};
 use serde_json::{Map, Value as Json};
@@ -181,13 +182,18 @@ fn point(base: &Contest, table: &Table, axes: &[Axis], number: usize) -> Result<
     Ok(Point { contest: contest.with_places_of(base), axes: named, table })
 }
 
-/// Sets the value at a path. Tables on the way are made if they are missing.
+/// Sets the value at a path; an empty list takes the key of a table away. Tables on the way are made if they are missing.
 fn set(at: &mut Value, path: &[&str], value: &Value) -> Result<(), String> {
     let Some((part, rest)) = path.split_first() else {
         *at = value.clone();
         return Ok(());
     };
+    let unset = rest.is_empty() && value.as_array().is_some_and(Vec::is_empty);
     match at {
+        Value::Table(table) if unset => {
+            table.remove(*part);
+            Ok(())
+        }
         Value::Table(table) => {
             let inner = table.entry((*part).to_owned()).or_insert_with(|| Value::Table(Table::new()));
             set(inner, rest, value)
@@ -296,6 +302,21 @@ params = { reply = 8 }
         assert_eq!(table["program"][1]["params"]["reply"].as_integer(), Some(3));
         let error = Point::changed(BASE, &[("program.cx.params.reply".to_owned(), 3.into())]).unwrap_err();
         assert!(error.contains("program.cx.params.reply: there is no `cx`"), "{error}");
+    }
+
+    #[test]
+    fn an_empty_list_takes_a_key_away() {
+        let all = points("\"hosts.mtu\" = [[], 4096]\n\"program.cw.params\" = [[]]").unwrap();
+        let mtu: Vec<u32> = all.iter().map(|point| point.contest.hosts.mtu()).collect();
+        assert_eq!(mtu, [1_000, 4_096]);
+        assert!(all[0].contest.program[1].get_ref().params.is_empty());
+        let none = Value::Array(Vec::new());
+        let text = Point::changed(BASE, &[("hosts.recovery".to_owned(), none.clone())]).unwrap();
+        assert!(!text.contains("recovery"), "{text}");
+        assert_eq!(
+            Point::changed(BASE, &[("hosts.mtu".to_owned(), none)]).unwrap(),
+            Point::changed(BASE, &[]).unwrap()
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod acknowledgments;
 mod asymmetry;
+mod bus;
 mod circles;
 mod closed;
 mod conga;

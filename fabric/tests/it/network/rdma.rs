@@ -100,7 +100,7 @@ pub(super) fn nic(recovery: Recovery) -> Hosts {
 pub(super) const GO_BACK_N: Recovery =
     Recovery::GoBackN { nack_interval: Duration::from_micros(4), timeout: Some(Duration::from_millis(1)) };
 
-fn deployment(plan: &Blueprint, buffer: bool) -> Deployment {
+pub(super) fn deployment(plan: &Blueprint, buffer: bool) -> Deployment {
     let mut defaults = defaults("l3-ecmp");
     defaults.port_speed = Some(LINE);
     defaults.buffer = buffer.then(|| "one".to_owned());
@@ -123,7 +123,18 @@ impl Run {
         deployment: Deployment,
         port: PortConfig,
         transports: &[TransportConfig],
+        sends: Vec<Vec<Message>>,
+    ) -> Run {
+        Run::shaped(deployment, port, transports, sends, |_, nic| nic)
+    }
+
+    /// Creates the same with hosts that `shape` changes; it gets the number of each.
+    pub(super) fn shaped(
+        deployment: Deployment,
+        port: PortConfig,
+        transports: &[TransportConfig],
         mut sends: Vec<Vec<Message>>,
+        shape: impl Fn(usize, Nic) -> Nic,
     ) -> Run {
         let all = hosts(&deployment.positions);
         sends.resize(all.len(), Vec::new());
@@ -137,6 +148,7 @@ impl Run {
             let ports = &network.setup(switch).unwrap().ports;
             let front = (0..).map(FrontPort).find(|f| ports.front(*f).unwrap().dev_port.number() == front);
             let host = Nic::new(port, address, transports, sends).contexts(Arc::clone(&contexts));
+            let host = shape(hosts.len(), host);
             let end = End { switch, port: front.unwrap() };
             hosts.push((address, network.attach(end, CABLE, Box::new(host)).unwrap()));
         }
