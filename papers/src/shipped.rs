@@ -113,6 +113,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("hpcc/star-dcqcn.toml", include_str!("../contests/hpcc/star-dcqcn.toml")),
     ("hpcc/star.toml", include_str!("../contests/hpcc/star.toml")),
     ("letflow/asymmetric-ecmp.toml", include_str!("../contests/letflow/asymmetric-ecmp.toml")),
+    ("letflow/asymmetric-presto.toml", include_str!("../contests/letflow/asymmetric-presto.toml")),
     ("letflow/asymmetric-spray.toml", include_str!("../contests/letflow/asymmetric-spray.toml")),
     ("letflow/asymmetric-wcmp.toml", include_str!("../contests/letflow/asymmetric-wcmp.toml")),
     ("letflow/asymmetric.toml", include_str!("../contests/letflow/asymmetric.toml")),
