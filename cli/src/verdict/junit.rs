@@ -87,6 +87,24 @@ mod tests {
 
     #[test]
     fn suites_have_their_cases_and_counts() {
-        expect![[r#""#]].assert_eq(&text("test", &examples()).unwrap());
+        expect![[r#"
+            <?xml version="1.0" encoding="UTF-8"?>
+            <testsuites name="sluice test" tests="4" failures="1" errors="1" skipped="1">
+              <testsuite name="a" tests="2" failures="1" errors="0" skipped="0">
+                <testcase classname="a" name="sends"/>
+                <testcase classname="a" name="drops &lt;nothing&gt;" file="a.toml" line="7">
+                  <failure message="expected &quot;0&quot; &amp; found 3">expected &quot;0&quot; &amp; found 3</failure>
+                </testcase>
+              </testsuite>
+              <testsuite name="b" tests="2" failures="0" errors="1" skipped="1">
+                <testcase classname="b" name="reads" file="b.stf">
+                  <error message="cannot read b.stf">cannot read b.stf</error>
+                </testcase>
+                <testcase classname="b" name="pauses">
+                  <skipped message="the profile has no watchdog">the profile has no watchdog</skipped>
+                </testcase>
+              </testsuite>
+            </testsuites>
+        "#]].assert_eq(&text("test", &examples()).unwrap());
     }
 }
