@@ -15,6 +15,7 @@ mod experiments;
 mod flowlets;
 mod fuzz;
 mod generate;
+mod handbook;
 mod help;
 mod int;
 mod int_network;
