@@ -278,6 +278,7 @@ impl Cuts {
             || !demands.author.sizes(big.0) && self.lower(big, size(small))
             || self.cut_both(program, demands, big.0, range)
             || self.join(program, demands, small, size(big))
+            || self.join_part(program, demands, small, size(big))
     }
 
     /// Cuts a field outside headers at both ends of a range; returns true if either cut is new.

@@ -63,6 +63,24 @@ impl Cuts {
         self.join_field(program, demands, header, small.0, bits)
     }
 
+    /// Joins the bytes of a part of a header's wide field with neighbours, as [`Cuts::join`] does with a whole field.
+    pub(super) fn join_part(
+        &mut self,
+        program: &Program,
+        demands: &Demands,
+        (field, part): (Field, Seg),
+        bits: u8,
+    ) -> bool {
+        let (Home::Header(header), width @ 33..) = (program.fields[field].home, program.fields[field].width)
+        else {
+            return false;
+        };
+        let Some(offset) = program.field_offset(header, field) else { return false };
+        let end = offset + u32::from(width);
+        let from = (end - u32::from(part.lo + part.width)) / 8;
+        self.join_bytes(program, demands, header, (from, (end - u32::from(part.lo)).div_ceil(8)), bits)
+    }
+
     /// Joins the first bytes that hold a field and fill a container of this size.
     fn join_field(
         &mut self,

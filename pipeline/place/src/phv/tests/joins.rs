@@ -137,3 +137,24 @@ fn a_header_that_takes_neighbours_along_saves_containers() {
     assert_eq!(places(&chip, &allocation, words[0]), [(32, 0, 32, 0)]);
     assert_eq!(places(&chip, &allocation, h[1]), [(32, 0, 8, 16)]);
 }
+
+#[test]
+fn a_byte_of_a_wide_field_takes_a_neighbour_along() {
+    let text = "sluice 1; program shifted;
+        header a : ingress { bit<128> wide; bit<8> kind; }
+        header b : ingress { bit<8> pad; bit<8> small; bit<16> word; }
+        action low : ingress () { b.small = a.wide[47:40]; b.word = funnel_shift(a.wide[47:32], a.wide[31:16], 8); }
+        action high : ingress () { b.small = a.wide[71:64]; b.word = a.wide[63:48]; }
+        table t : ingress { key = { a.kind : exact; } actions = { low; high; } default_action = low(); size = 16; }
+        parser ingress { start = first; state first { extract(a); extract(b); transition accept; } }
+        control ingress { apply t; }
+        deparser ingress { emit(a); emit(b); }";
+    let program = sluice_ir::text::parse(text).unwrap();
+    for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
+        let placement = crate::place(&program, &chip).unwrap_or_else(|e| panic!("{}", e.reason()));
+        let wide = program.field_named(Gress::Ingress, "a.wide").unwrap();
+        // Bits 64 to 71 are in a container of 16 bits, with the byte above them.
+        let slice = placement.phv.fields[wide].iter().find(|s| s.lo <= 64 && 64 < s.lo + s.width).unwrap();
+        assert_eq!((slice.lo, slice.width), (64, 16));
+    }
+}
