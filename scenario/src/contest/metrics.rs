@@ -1,4 +1,4 @@
-//! The table `[metrics]`: classes of message sizes, and the interval of samples.
+//! The table `[metrics]`: classes of message sizes, the interval of samples, and counts of frames.
 
 use super::performance::{Sent, Slowdowns};
 use serde::Deserialize;
@@ -20,6 +20,9 @@ pub struct MetricsSetting {
     pub size_bins: Vec<Bytes>,
     /// Time between two samples of links, buffers and queues; by default nothing is sampled.
     pub sample: Option<Duration>,
+    /// True if frames on cables are counted by the labels that programs give them, as `frames.LABEL`.
+    #[serde(default)]
+    pub frames: bool,
 }
 
 impl MetricsSetting {

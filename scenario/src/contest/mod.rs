@@ -33,6 +33,7 @@ mod schedule;
 mod seeds;
 mod series;
 mod sweep;
+mod told;
 mod trial;
 mod watched;
 pub mod workload;

@@ -110,6 +110,10 @@ pub(super) struct Ready<'c> {
     pub(super) mtu: u32,
     /// Stages of the switches.
     pub(super) stages: Vec<u32>,
+    /// What the programs say of their places.
+    pub(super) warnings: Vec<String>,
+    /// Programs that miss a control plane, with what they do without one.
+    pub(super) unheard: Vec<(String, &'static str)>,
 }
 
 impl Ready<'_> {
@@ -120,7 +124,20 @@ impl Ready<'_> {
         let (stations, nics, transports) =
             (self.stations.clone(), self.nics.clone(), self.transports.clone());
         let (bottlenecks, stages) = (self.bottlenecks.clone(), self.stages.clone());
-        Ready { network, changes: Vec::new(), stations, nics, transports, bottlenecks, stages, ..*self }
+        let (warnings, unheard) = (self.warnings.clone(), self.unheard.clone());
+        let changes = Vec::new();
+        Ready {
+            network,
+            changes,
+            stations,
+            nics,
+            transports,
+            bottlenecks,
+            stages,
+            warnings,
+            unheard,
+            ..*self
+        }
     }
 
     /// Returns the network's setup with this seed of losses, marks and programs.
@@ -187,8 +204,8 @@ where
         let label = ready.contestant.label();
         let mut look = ticker.look(number, (&label, key.seed));
         let cable = contest.hosts.cable;
-        let sample = contest.metrics.sample;
-        let ran = run(ready, cable, key.seed, messages, (end, sample), threads, &mut look)?;
+        let metrics = Some(&contest.metrics);
+        let ran = run(ready, cable, key.seed, messages, (end, metrics), threads, &mut look)?;
         let done = KeptRun {
             performance: ran.judged(contest, ready, &own[key.program]),
             alone: own[key.program].clone(),
@@ -356,6 +373,7 @@ pub(super) fn ready<'c, F: Files>(
     let (network, mut changes) = (deployed.network, deployed.changes);
     changes.extend(planned.rate_changes(&network));
     let stages = setup.plan.switches.iter().map(|switch| switch.stage).collect();
+    let (warnings, unheard) = (deployed.warnings, unheard(setup.catalogue, &network));
     Ok(Ready {
         line,
         contestant,
@@ -368,7 +386,17 @@ pub(super) fn ready<'c, F: Files>(
         bottlenecks,
         mtu,
         stages,
+        warnings,
+        unheard,
     })
+}
+
+/// Returns the network's programs that miss a control plane, each once, with what they do without one.
+fn unheard(catalogue: &Catalogue, network: &NetworkSetup) -> Vec<(String, &'static str)> {
+    let names: BTreeSet<&String> =
+        network.switches.iter().map(|switch| &switch.placed.program.name).collect();
+    let instead = |name: &String| Some((name.clone(), catalogue.get(name).ok()?.without_control_plane()?));
+    names.into_iter().filter_map(instead).collect()
 }
 
 /// Returns the hosts' places, by switch and port.
