@@ -42,8 +42,8 @@ fn warnings(topology: &str, workload: &str, program: &str) -> Vec<String> {
     let value: serde_json::Value = serde_json::from_str(&run(&["--json"])).unwrap();
     let list = value["contests"][0]["programs"][0]["warnings"].as_array().unwrap().clone();
     let list: Vec<String> = list.iter().map(|text| text.as_str().unwrap().to_owned()).collect();
-    let text = run(&[]);
-    for warning in &list {
+    if let Some(warning) = list.first() {
+        let text = run(&[]);
         assert!(text.contains(&format!("conweave: warning: {warning}\n")), "{text}");
     }
     list
