@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     fn setting(sizes: &[u64], sample: Option<Duration>) -> MetricsSetting {
-        MetricsSetting { size_bins: sizes.iter().map(|size| Bytes(*size)).collect(), sample }
+        MetricsSetting { size_bins: sizes.iter().map(|size| Bytes(*size)).collect(), sample, frames: false }
     }
 
     #[test]
