@@ -25,6 +25,8 @@ pub trait ProgramDef: Send + Sync {
     const HUNT: &'static [(&'static str, &'static str)] = &[];
     /// The embedded capture of the program, as file name and bytes; see [`StageProgram::sample`].
     const SAMPLE: Option<(&'static str, &'static [u8])> = None;
+    /// What the program does without a control plane, and how to change that; see [`StageProgram::without_control_plane`].
+    const WITHOUT_CONTROL_PLANE: Option<&'static str> = None;
     /// The parameters that users can set. Their default values are those of [`Default`]; `()` has no parameters.
     type Params: Params + Default;
 
@@ -65,6 +67,12 @@ pub trait ProgramDef: Send + Sync {
     ) -> Option<Result<Setup, SetupError>> {
         let _ = (program, ports, at, p);
         None
+    }
+
+    /// Returns warnings about the program at this place; see [`StageProgram::warnings_at`].
+    fn warnings_at(at: &Position, p: &Self::Params) -> Vec<String> {
+        let _ = (at, p);
+        Vec::new()
     }
 
     /// Returns new properties for one run; see [`StageProgram::properties`].
@@ -158,6 +166,14 @@ impl<D: ProgramDef> StageProgram for D {
         position: &Position,
     ) -> Option<Result<Setup, SetupError>> {
         D::setup_at(program, ports, position, &built_with(program))
+    }
+
+    fn warnings_at(&self, program: &Program, position: &Position) -> Vec<String> {
+        D::warnings_at(position, &built_with(program))
+    }
+
+    fn without_control_plane(&self) -> Option<&'static str> {
+        D::WITHOUT_CONTROL_PLANE
     }
 
     fn hunt(&self) -> Vec<(String, String)> {

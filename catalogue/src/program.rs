@@ -83,6 +83,19 @@ pub trait StageProgram: Send + Sync {
         None
     }
 
+    /// Returns what a user must know about the program at this place, in sentences that say how to change it: parts of the
+    /// program that cannot work there. Runs of networks print them.
+    fn warnings_at(&self, program: &Program, position: &Position) -> Vec<String> {
+        let _ = (program, position);
+        Vec::new()
+    }
+
+    /// Returns what the program does with packets of which it sends digests, if no control plane receives the digests, and how
+    /// to change that: for runs without a control plane. `None`: the digests are for information only.
+    fn without_control_plane(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns parameters for `sluice fuzz`, as key and value: short timeouts and small tables, so that a few hundred
     /// packets exercise the program. Values that users set win over these.
     fn hunt(&self) -> Vec<(String, String)> {

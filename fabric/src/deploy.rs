@@ -206,6 +206,7 @@ pub fn deploy<F: Files>(
         let builder = SwitchBuilder { plan, switch, catalogue, defaults, files };
         network.switches.push(builder.build(position, ports, &mut shared, &mut warnings)?);
     }
+    let warnings = by_text(warnings);
     let hosts = host_ports(plan, &wiring, &mut network);
     links(plan, &wiring, &mut network);
     let mut changes = Vec::new();
@@ -213,6 +214,23 @@ pub fn deploy<F: Files>(
         changes.extend(changes_of(plan, number, switch)?);
     }
     Ok(Deployment { network, positions, changes, hosts, warnings })
+}
+
+/// Returns each warning once, with the switches to which it applies, in order.
+fn by_text(warnings: Vec<(String, String)>) -> Vec<String> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for (switch, warning) in warnings {
+        match all.iter_mut().find(|(text, _)| *text == warning) {
+            Some((_, switches)) => switches.push(switch),
+            None => all.push((warning, vec![switch])),
+        }
+    }
+    let line = |(warning, switches): (String, Vec<String>)| match switches.as_slice() {
+        [only] => format!("switch `{only}`: {warning}"),
+        [first, others @ ..] => format!("switch `{first}` and {} more: {warning}", others.len()),
+        [] => warning,
+    };
+    all.into_iter().map(line).collect()
 }
 
 /// A program of the catalogue, and its placement with this switch's parameters.
@@ -237,7 +255,7 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
         position: &Position,
         ports: &PortMap,
         shared: &mut Shared,
-        warnings: &mut Vec<String>,
+        warnings: &mut Vec<(String, String)>,
     ) -> Result<SwitchSetup, DeployError<F::Error>> {
         let (stage, placed) = self.placed(position, shared)?;
         let mut config = self.defaults.config.clone();
@@ -247,6 +265,8 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
             let file = self.files.buffer(name, &self.defaults.chip).map_err(|e| self.file(e))?;
             config.buffer = Some(BufferSetup { file, seed: config.seed });
         }
+        let own = stage.warnings_at(&placed.program, position);
+        warnings.extend(own.into_iter().map(|warning| (self.name(), warning)));
         let control = control_state(&placed.program, &placed.placement);
         let mut setup = SwitchSetup { name: self.name(), placed, ports: ports.clone(), control, config };
         let runs = setup.placed.program.name == self.defaults.program;
@@ -265,7 +285,7 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
         let program = &setup.placed.program;
         let found = self.files.entries(name, program, ports, usual, &mut setup.control);
         let found = found.map_err(|e| self.file(e))?;
-        warnings.extend(found.into_iter().map(|warning| format!("switch `{}`: {warning}", setup.name)));
+        warnings.extend(found.into_iter().map(|warning| (self.name(), warning)));
         Ok(setup)
     }
 

@@ -8,6 +8,7 @@ mod citations;
 mod contest;
 mod contest_short;
 mod contest_tcp;
+mod contest_warnings;
 mod contract;
 mod conweave;
 mod deadlocks;

@@ -98,6 +98,10 @@ impl ProgramDef for ConWeave {
         ("known", "16"),
     ];
     const SAMPLE: Option<(&'static str, &'static [u8])> = Some(sample::OF_ONE);
+    const WITHOUT_CONTROL_PLANE: Option<&'static str> = Some(
+        "RDMA flows that are not in the flow table take ECMP; raise `known` above the number of UDP source ports that hosts use \
+         from 49152 on, let hosts use those ports, or give the ToRs `entries` with their flows",
+    );
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

@@ -66,6 +66,10 @@ impl ProgramDef for ConWeaveSpine {
         Some(routes::setup_at(program, ports, at))
     }
 
+    fn warnings_at(at: &Position, _: &Params) -> Vec<String> {
+        routes::warnings_at(at)
+    }
+
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         vec![Box::new(HopLimit), Box::new(EcnMarks), Box::new(Judge::new(model::SpineModel))]
     }

@@ -4,7 +4,7 @@ use super::entries::{Links, links};
 use crate::conweave::{CONTROL_DSCP, control_class};
 use crate::marking;
 use sluice_asic::port::PortMap;
-use sluice_catalogue::position::Position;
+use sluice_catalogue::position::{Neighbor, NextHops, Position};
 use sluice_catalogue::setup::{Ops, Setup, SetupError, ipv4_prefix};
 use sluice_ir::Program;
 
@@ -24,4 +24,24 @@ pub(super) fn setup_at(program: &Program, ports: &PortMap, at: &Position) -> Res
     control_class(&mut ops, CONTROL_DSCP)?;
     marking::entries(&mut ops, Some(marking::DCQCN))?;
     Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
+}
+
+/// A PathID names the ToR's uplink, so it is the same in all DATA that reaches a switch of the second of three tiers from one
+/// ToR: the switch sends all of it to one of its next hops.
+pub(super) fn warnings_at(at: &Position) -> Vec<String> {
+    let switch = |port| match at.port(port).map(|used| used.neighbor) {
+        Some(Neighbor::Switch { number, .. }) => Some(number),
+        _ => None,
+    };
+    let several = |hops: &&NextHops| {
+        let mut found: Vec<_> = hops.iter().filter_map(|(port, _)| switch(*port)).collect();
+        found.dedup();
+        found.len() > 1
+    };
+    let Some(hops) = at.groups().0.into_iter().find(several) else { return Vec::new() };
+    vec![format!(
+        "ConWeave's PathID names the ToR's uplink and not the next hop here, so all DATA of a ToR that arrives takes one of the {} next \
+         hops; give switches without hosts a program that spreads flows: in a contest, `roles = {{ leaf = \"conweave\", spine = \"ecmp\" }}`",
+        hops.len()
+    )]
 }

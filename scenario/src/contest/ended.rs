@@ -48,7 +48,8 @@ const MOST: [&str; 7] = [
     "headroom_max_bytes",
     "reorder_queue_max_bytes",
 ];
-const SUMS: [&str; 6] = [
+const SUMS: [&str; 7] = [
+    "digests",
     "reorder_queues",
     "switch_marked",
     "switch_paused_ns",
@@ -84,6 +85,7 @@ fn of_program(network: &Network, id: SwitchId, into: &mut Counts) {
         }
     }
     add(into, "pauses", totals.made.pfc);
+    add(into, "digests", totals.made.digest);
     for ((_, declared), cells) in program.counters.iter().zip(switch.state().counters.values()) {
         for (number, cell) in cells.iter().enumerate().filter(|_| cells.len() <= FEW) {
             let name = match cells.len() {

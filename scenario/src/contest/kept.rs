@@ -84,6 +84,7 @@ impl KeptRun {
             "messages": performance.sent.len(),
             "counts": performance.counts,
             "deadlocks": performance.deadlocks,
+            "warnings": performance.warnings,
             "unfinished": performance.unfinished.iter().map(unfinished).collect::<Vec<_>>(),
             "alone": { "times": times.collect::<Vec<_>>(), "hosts": hosts.collect::<Vec<_>>() },
             "samples": performance.samples.as_ref().map(samples),
@@ -110,17 +111,13 @@ impl KeptRun {
             let switch = row[1].as_u64().ok_or(KeptError("hosts"))?;
             alone.class_of.insert(address(&row[0]).ok_or(KeptError("hosts"))?, switch as u32);
         }
-        let text = |value: &Value| value.as_str().map(str::to_owned);
         let samples = &value["samples"];
         let performance = Performance {
             sent,
             unfinished: list(value, "unfinished")?.iter().map(read_unfinished).collect::<Read<_>>()?,
             counts: counts.iter().map(count).collect::<Option<_>>().ok_or(KeptError("counts"))?,
-            deadlocks: list(value, "deadlocks")?
-                .iter()
-                .map(text)
-                .collect::<Option<_>>()
-                .ok_or(KeptError("deadlocks"))?,
+            deadlocks: texts(value, "deadlocks")?,
+            warnings: texts(value, "warnings")?,
             samples: if samples.is_null() { None } else { Some(read_samples(samples)?) },
             ..Performance::default()
         };
@@ -130,6 +127,11 @@ impl KeptRun {
 
 fn list<'a>(value: &'a Value, key: &'static str) -> Read<&'a Vec<Value>> {
     value[key].as_array().ok_or(KeptError(key))
+}
+
+fn texts(value: &Value, key: &'static str) -> Read<Vec<String>> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    list(value, key)?.iter().map(text).collect::<Option<_>>().ok_or(KeptError(key))
 }
 
 fn address(value: &Value) -> Option<Ipv4Addr> {
@@ -318,6 +320,7 @@ mod tests {
             unfinished: vec![Unfinished { from: sent.from, left }],
             counts: [("sent".to_owned(), 3)].into(),
             deadlocks: vec!["a -> b".into()],
+            warnings: vec!["switch `a`: careful".into()],
             samples: Some(samples.clone()),
             ..Performance::default()
         };
@@ -327,9 +330,10 @@ mod tests {
         let back = KeptRun::from_json(&value, vec![sent]).unwrap();
         assert_eq!(back.performance.unfinished, [Unfinished { from: sent.from, left }]);
         assert_eq!((back.performance.count("sent"), back.performance.deadlocks.len()), (3, 1));
+        assert_eq!(back.performance.warnings, ["switch `a`: careful"]);
         assert_eq!((back.alone, back.performance.samples), (alone, Some(samples)));
         assert_eq!(KeptRun::from_json(&value, Vec::new()).unwrap_err(), KeptError("messages"));
-        for key in ["counts", "deadlocks", "unfinished", "alone"] {
+        for key in ["counts", "deadlocks", "warnings", "unfinished", "alone"] {
             let mut broken = value.clone();
             broken.as_object_mut().unwrap().remove(key);
             assert!(KeptRun::from_json(&broken, vec![sent]).is_err(), "{key}");

@@ -1,4 +1,4 @@
-//! The table `[metrics]`: classes of message sizes, and the interval of samples.
+//! The table `[metrics]`: classes of message sizes, the interval of samples, and counts of frames.
 
 use super::performance::{Sent, Slowdowns};
 use serde::Deserialize;
@@ -24,6 +24,9 @@ pub struct MetricsSetting {
     /// must be one path. False by default.
     #[serde(default)]
     pub max_min: bool,
+    /// True if frames on cables are counted by the labels that programs give them, as `frames.LABEL`.
+    #[serde(default)]
+    pub frames: bool,
 }
 
 impl MetricsSetting {
@@ -130,7 +133,8 @@ mod tests {
     use super::*;
 
     fn setting(sizes: &[u64], sample: Option<Duration>) -> MetricsSetting {
-        MetricsSetting { size_bins: sizes.iter().map(|size| Bytes(*size)).collect(), sample, max_min: false }
+        let size_bins = sizes.iter().map(|size| Bytes(*size)).collect();
+        MetricsSetting { size_bins, sample, max_min: false, frames: false }
     }
 
     #[test]

@@ -35,6 +35,7 @@ mod schedule;
 mod seeds;
 mod series;
 mod sweep;
+mod told;
 mod trial;
 mod watched;
 pub mod workload;

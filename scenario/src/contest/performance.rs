@@ -64,11 +64,13 @@ pub struct Performance {
     pub sent: Vec<Sent>,
     /// Messages without a last acknowledgement at the end of the run, the warm-up's included, in order of start.
     pub unfinished: Vec<Unfinished>,
-    /// Counts of the hosts and the network by name, with `drop.REASON` and `counter.NAME`; all are numbers of
+    /// Counts of the hosts and the network by name, with `drop.REASON`, `counter.NAME` and `frames.LABEL`; all are numbers of
     /// [`Self::numbers`].
     pub counts: BTreeMap<String, u64>,
     /// Cycles of queues that wait for each other at the end of the run.
     pub deadlocks: Vec<String>,
+    /// Parts of a program that do not work in this network or in a contest, in sentences that say how to change it.
+    pub warnings: Vec<String>,
     /// Samples, if the contest asks for them.
     pub samples: Option<Samples>,
 }
@@ -193,7 +195,7 @@ impl Performance {
     /// Returns the unit of a number of [`Self::numbers`]; counts have none.
     #[must_use]
     pub fn unit(name: &str) -> Option<&'static str> {
-        if name.starts_with("drop.") || name.starts_with("counter.") {
+        if ["drop.", "counter.", "frames."].iter().any(|first| name.starts_with(first)) {
             return None;
         }
         let name = name.rsplit('.').next()?;

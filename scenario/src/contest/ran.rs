@@ -5,9 +5,11 @@ use super::ended;
 use super::estats;
 use super::file::Contest;
 use super::fluid;
+use super::metrics::MetricsSetting;
 use super::performance::{Performance, Sent, Unfinished};
 use super::run::{Ready, RunError};
 use super::samples::{Sampler, Samples};
+use super::told::Told;
 use super::workload::{Sample, Station};
 use crate::deadlocks::deadlocks;
 use sluice_asic::units::{Duration, Time};
@@ -33,6 +35,7 @@ pub(super) struct Ran {
     pub(super) network: Network,
     pub(super) hosts: Vec<HostId>,
     samples: Option<Samples>,
+    told: Vec<Told>,
 }
 
 /// Builds a program's network with its hosts, which will send these messages.
@@ -63,26 +66,27 @@ pub(super) fn assemble<E>(
     Ok((network, hosts))
 }
 
-/// Runs a network until all messages are acknowledged, or nothing happens before `end`; takes samples at multiples of
-/// `sample`.
+/// Runs a network until all messages are acknowledged, or nothing happens before `end`; takes the samples and counts of
+/// `metrics`.
 pub(super) fn run<E>(
     ready: &Ready<'_>,
     cable: Duration,
     seed: u64,
     messages: Vec<HostMessages>,
-    (end, sample): (Time, Option<Duration>),
+    (end, metrics): (Time, Option<&MetricsSetting>),
     threads: usize,
     look: &mut dyn FnMut(Time) -> bool,
 ) -> Result<Ran, RunError<E>> {
     let refused = |source| RunError::Network { line: ready.line, source: Box::new(source) };
     let (mut network, hosts) = assemble(ready, cable, seed, messages)?;
-    let mut sampler = sample.map(|every| {
+    let mut sampler = metrics.and_then(|metrics| metrics.sample).map(|every| {
         let port = |at: &Station| network.setup(SwitchId(at.switch)).and_then(|setup| setup.front(at.port));
         let host = |at: &Station| Some((SwitchId(at.switch), port(at)?.number()));
         let hosts: Vec<_> = ready.stations.iter().filter_map(host).collect();
         Sampler::new(every, &network, ready.catalogue, &ready.stages, &hosts)
     });
-    let mut observers = vec![(); network.len()];
+    let asked = metrics.is_some_and(|metrics| metrics.frames);
+    let mut observers = Told::of(&network, ready.catalogue, asked);
     // Every round handles an event before `end`; a later one, such as a retransmission timer, is not waited for.
     while network.is_busy() {
         let Some(next) = network.next_time().filter(|next| *next < end) else { break };
@@ -96,7 +100,7 @@ pub(super) fn run<E>(
             sampler.take(&network);
         }
     }
-    Ok(Ran { network, hosts, samples: sampler.map(Sampler::into_samples) })
+    Ok(Ran { network, hosts, samples: sampler.map(Sampler::into_samples), told: observers })
 }
 
 impl Ran {
@@ -132,6 +136,9 @@ impl Ran {
         sent.sort_by_key(|sent| (sent.completion.message.start, sent.completion.message.pair));
         let mut counts = ended::counts(&self.network, ready.catalogue, self.network.time());
         counts.extend(of_hosts(&hosts));
+        if contest.metrics.frames {
+            counts.extend(Told::counts(&self.told));
+        }
         counts.insert("paused_hosts".to_owned(), paused_hosts);
         counts.extend(self.of_buses());
         counts.insert("alone_ns".to_owned(), own.mean().as_nanos());
@@ -143,6 +150,14 @@ impl Ran {
             let nics = self.hosts.iter().filter_map(|id| self.network.host::<Nic>(*id));
             counts.extend(estats::numbers(contest, nics, samples, &workloads));
         }
+        let mut warnings = ready.warnings.clone();
+        if counts.get("digests").is_some_and(|digests| *digests > 0) {
+            warnings.extend(ready.unheard.iter().map(|(program, instead)| {
+                format!(
+                    "`{program}` sent digests (number `digests`) to a control plane, which a contest does not have: {instead}"
+                )
+            }));
+        }
         Performance {
             slowdown: contest.alone,
             bins: contest.metrics.bins(),
@@ -152,6 +167,7 @@ impl Ran {
             unfinished,
             counts,
             deadlocks: deadlocks(&self.network),
+            warnings,
             samples: self.samples,
         }
     }

@@ -117,6 +117,10 @@ pub(super) struct Ready<'c> {
     pub(super) mtu: u32,
     /// Stages of the switches.
     pub(super) stages: Vec<u32>,
+    /// What the programs say of their places.
+    pub(super) warnings: Vec<String>,
+    /// Programs that miss a control plane, with what they do without one.
+    pub(super) unheard: Vec<(String, &'static str)>,
 }
 
 impl Ready<'_> {
@@ -127,9 +131,23 @@ impl Ready<'_> {
         let (stations, nics, transports) =
             (self.stations.clone(), self.nics.clone(), self.transports.clone());
         let (bottlenecks, stages) = (self.bottlenecks.clone(), self.stages.clone());
+        let (warnings, unheard) = (self.warnings.clone(), self.unheard.clone());
         let (changes, paths) = (Vec::new(), self.paths.clone());
         let buses = self.buses.iter().map(|bus| BusConfig { loopback: None, ..*bus }).collect();
-        Ready { network, changes, stations, nics, transports, buses, bottlenecks, paths, stages, ..*self }
+        Ready {
+            network,
+            changes,
+            stations,
+            nics,
+            transports,
+            buses,
+            bottlenecks,
+            paths,
+            stages,
+            warnings,
+            unheard,
+            ..*self
+        }
     }
 
     /// Returns the network's setup with this seed of losses, marks and programs.
@@ -197,8 +215,8 @@ where
         let label = ready.contestant.label();
         let mut look = ticker.look(number, (&label, key.seed));
         let cable = contest.hosts.cable;
-        let sample = contest.metrics.sample;
-        let ran = run(ready, cable, key.seed, messages, (end, sample), threads, &mut look)?;
+        let metrics = Some(&contest.metrics);
+        let ran = run(ready, cable, key.seed, messages, (end, metrics), threads, &mut look)?;
         let done = KeptRun {
             performance: ran.judged(contest, ready, &own[key.program], &planned.samples),
             alone: own[key.program].clone(),
@@ -376,6 +394,7 @@ pub(super) fn ready<'c, F: Files>(
     let (network, mut changes) = (deployed.network, deployed.changes);
     changes.extend(planned.rate_changes(&network));
     let stages = setup.plan.switches.iter().map(|switch| switch.stage).collect();
+    let (warnings, unheard) = (deployed.warnings, unheard(setup.catalogue, &network));
     Ok(Ready {
         line,
         contestant,
@@ -391,6 +410,8 @@ pub(super) fn ready<'c, F: Files>(
         paths,
         mtu,
         stages,
+        warnings,
+        unheard,
     })
 }
 
@@ -407,6 +428,14 @@ fn buses(
     let loops = setting.loops_back(&HostTable::of(plan, stations.to_vec(), contest.hosts.cable))?;
     let of = |loops: bool| BusConfig { loopback: bus.loopback.filter(|_| loops), ..bus };
     Ok(loops.into_iter().map(of).collect())
+}
+
+/// Returns the network's programs that miss a control plane, each once, with what they do without one.
+fn unheard(catalogue: &Catalogue, network: &NetworkSetup) -> Vec<(String, &'static str)> {
+    let names: BTreeSet<&String> =
+        network.switches.iter().map(|switch| &switch.placed.program.name).collect();
+    let instead = |name: &String| Some((name.clone(), catalogue.get(name).ok()?.without_control_plane()?));
+    names.into_iter().filter_map(instead).collect()
 }
 
 /// Returns the hosts' places, by switch and port.

@@ -44,6 +44,18 @@ impl Figure {
 }
 
 impl Series {
+    /// Returns the warnings of all runs, each once.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = Vec::new();
+        for warning in self.runs.iter().flat_map(|run| &run.warnings) {
+            if !all.contains(&warning.as_str()) {
+                all.push(warning);
+            }
+        }
+        all
+    }
+
     /// Returns the numbers that expectations can use, by name; slowdowns are in thousandths. A percentile is that of each seed's
     /// messages. A 99.9th percentile is there only if every seed has it.
     #[must_use]
@@ -124,8 +136,9 @@ impl FigureTable {
             let known: Vec<&str> = self.figures.keys().map(String::as_str).collect();
             format!("no program is called `{label}`; there are {}", known.join(", "))
         })?;
-        // A drop reason that no seed has drops of has no figure: its count is 0.
-        let absent = number.starts_with("drop.").then(Figure::default);
+        // A drop reason that no seed has drops of has no figure: its count is 0. So it is with labels of counted frames.
+        let counted = number.starts_with("frames.") && of.contains_key("frames");
+        let absent = (number.starts_with("drop.") || counted).then(Figure::default);
         of.get(number).cloned().or(absent).ok_or_else(|| {
             if number.ends_with("p999") {
                 return format!(

@@ -87,6 +87,7 @@ fn program(place: usize, series: &Series, seeds: &[u64], digests: &BTreeMap<RunK
         "program": series.program,
         "runs": runs.collect::<Vec<_>>(),
         "deadlocks": blocked.collect::<Vec<_>>(),
+        "warnings": series.warnings(),
         "numbers": numbers,
         "units": units,
         "unfinished": unfinished.collect::<Vec<_>>(),

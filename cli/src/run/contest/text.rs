@@ -47,6 +47,9 @@ pub(super) fn report(finished: &Finished, markdown: bool) -> String {
         if let Some(lines) = deadlocks(series, results) {
             say(lines);
         }
+        for warning in series.warnings() {
+            say(format!("{}: warning: {warning}\n", series.label));
+        }
     }
     let mut checks = String::new();
     for verdict in &verdicts.list {
