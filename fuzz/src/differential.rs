@@ -103,7 +103,8 @@ pub fn compare_by(
         // `entries` made these operations by applying them to the same state.
         let _ = control.apply(program, op.clone());
     }
-    let options = Options { origin: Origin::of(&placement.chip), ..Options::default() };
+    let writes_once = !placement.chip.parser.clear_on_write;
+    let options = Options { origin: Origin::of(&placement.chip), writes_once, ..Options::default() };
     let mut reference = Reference::new(program, &control, options);
     write(&mut reference, program, &control);
     let expected = run(&mut reference, case, 1);

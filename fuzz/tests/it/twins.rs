@@ -46,7 +46,8 @@ impl Side {
 
     /// Returns the fates of packets and the state after them, on the interpreter and on the engine.
     fn fates(&self, shots: &[Shot]) -> [String; 2] {
-        let options = Options { origin: Origin::of(&self.placement.chip), ..Options::default() };
+        let writes_once = !self.placement.chip.parser.clear_on_write;
+        let options = Options { origin: Origin::of(&self.placement.chip), writes_once, ..Options::default() };
         let mut reference = Reference::new(&self.program, &self.control, options);
         let mut engine = Engine::new(&self.program, &self.placement, &self.control).unwrap();
         let executors: [&mut dyn Executor; 2] = [&mut reference, &mut engine];
