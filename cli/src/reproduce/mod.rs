@@ -199,7 +199,7 @@ mod tests {
     fn an_experiment_that_needs_a_capture_is_refused_without_one() {
         let refused = run(&args(&["hashing/trace"]), &sluice_generated::catalogue(), false).unwrap_err();
         assert_eq!(refused.to_string(), "hashing/trace sends the packets of a capture, and there is none");
-        assert_eq!(refused.help().as_deref(), Some("name one: --capture trace.pcapng"));
+        assert_eq!(refused.help(), Some("name one: --capture trace.pcapng"));
     }
 
     #[test]

@@ -91,6 +91,7 @@ pub(super) fn least(ig: &GressBuilder<'_>, leaf: Leaf, known: &Known, p: &Params
 
 /// Declares the table of the uplinks that lead to a leaf.
 #[stage_program]
+#[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
 fn reach(ig: &GressBuilder<'_>, leaf: Leaf, known: &Known, p: &Params) -> TableRef {
     let (m, uplinks) = (leaf.m, &known.uplinks);
     let doc = "Lower bound of each uplink's congestion: 0 if the uplink leads to the leaf, 31 if it does not";
