@@ -90,6 +90,9 @@ pub struct Deployment {
     pub hosts: Vec<HostPort>,
     /// Warnings about files of entries, each with the name of the switch.
     pub warnings: Vec<String>,
+    /// What programs cannot do at their places; see
+    /// [`StageProgram::warnings_at`](sluice_catalogue::StageProgram::warnings_at).
+    pub place_warnings: Vec<String>,
 }
 
 /// A port of a switch with a host.
@@ -207,13 +210,20 @@ pub fn deploy<F: Files>(
         network.switches.push(builder.build(position, ports, &mut shared, &mut warnings)?);
     }
     let warnings = by_text(warnings);
+    let of_place = |(switch, position): (&SwitchSetup, &Position)| {
+        let program = &switch.placed.program;
+        let stage = catalogue.get(&program.name).ok();
+        let all = stage.map(|stage| stage.warnings_at(program, position)).unwrap_or_default();
+        all.into_iter().map(|warning| (switch.name.clone(), warning)).collect::<Vec<_>>()
+    };
+    let place_warnings = by_text(network.switches.iter().zip(&positions).flat_map(of_place).collect());
     let hosts = host_ports(plan, &wiring, &mut network);
     links(plan, &wiring, &mut network);
     let mut changes = Vec::new();
     for (number, switch) in (0..).zip(&network.switches) {
         changes.extend(changes_of(plan, number, switch)?);
     }
-    Ok(Deployment { network, positions, changes, hosts, warnings })
+    Ok(Deployment { network, positions, changes, hosts, warnings, place_warnings })
 }
 
 /// Returns each warning once, with the switches to which it applies, in order.
@@ -265,8 +275,6 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
             let file = self.files.buffer(name, &self.defaults.chip).map_err(|e| self.file(e))?;
             config.buffer = Some(BufferSetup { file, seed: config.seed });
         }
-        let own = stage.warnings_at(&placed.program, position);
-        warnings.extend(own.into_iter().map(|warning| (self.name(), warning)));
         let control = control_state(&placed.program, &placed.placement);
         let mut setup = SwitchSetup { name: self.name(), placed, ports: ports.clone(), control, config };
         let runs = setup.placed.program.name == self.defaults.program;

@@ -394,7 +394,7 @@ pub(super) fn ready<'c, F: Files>(
     let (network, mut changes) = (deployed.network, deployed.changes);
     changes.extend(planned.rate_changes(&network));
     let stages = setup.plan.switches.iter().map(|switch| switch.stage).collect();
-    let (warnings, unheard) = (deployed.warnings, unheard(setup.catalogue, &network));
+    let (warnings, unheard) = (deployed.place_warnings, unheard(setup.catalogue, &network));
     Ok(Ready {
         line,
         contestant,

@@ -64,7 +64,8 @@ pub(super) fn run(
     check_turns(&inputs, schedule)?;
     let options = options(args, schedule)?;
     let Resolved { deployment, unused, catalogue } = resolved;
-    let Deployment { network, positions, changes, hosts, warnings: own } = deployment;
+    let Deployment { network, positions, changes, hosts, warnings: own, place_warnings } = deployment;
+    let own = own.into_iter().chain(place_warnings);
     let catalogue = &catalogue;
     let checks = checks(args, catalogue, &network);
     let replay = |options| NetworkReplay {
