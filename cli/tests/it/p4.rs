@@ -210,7 +210,7 @@ fn reports_list_what_the_program_ignores() {
     let file = dir.path().join("l3.p4");
     fs::write(&file, router().0.replace("    table route {", "    @own_mark(1)\n    table route {")).unwrap();
     let said = ok(&["report", text(&file)]);
-    assert!(said.contains("\nApproximated or ignored\n  ") && said.contains(": `@own_mark`: "), "{said}");
+    assert!(said.contains("\napproximated or ignored\n  ") && said.contains(": `@own_mark`: "), "{said}");
     let report: Value = serde_json::from_str(&ok(&["report", text(&file), "--json"])).unwrap();
     let (note, line) =
         (&report["notes"][0], router().0.lines().position(|line| line.contains("table route")));
