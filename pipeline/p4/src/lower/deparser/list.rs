@@ -35,7 +35,10 @@ impl Lower<'_> {
                 fill(&mut list, self.bits_of(&scalar));
             } else if let Some((at, _)) = layout.get(n) {
                 let padding = at.saturating_sub(self.bits_of(&list));
-                zeros(&mut list, padding as u16);
+                match self.padding_ahead(scalar.as_slice(), padding) {
+                    Some(padding) => list.push(Expr::Field(padding)),
+                    None => zeros(&mut list, padding as u16),
+                }
             }
             for piece in scalar {
                 self.list_item(frame, piece, &mut list, at)?;
@@ -47,6 +50,18 @@ impl Lower<'_> {
             None => zeros(&mut list, missing as u16),
         }
         Ok(list)
+    }
+
+    /// Returns the padding in front of a flexible member of a header: the containers of the member begin with it.
+    fn padding_ahead(&self, scalar: &[Expr], bits: u32) -> Option<ir::Field> {
+        let [Expr::Field(field)] = scalar else { return None };
+        let Home::Header(header) = self.program.fields[*field].home else { return None };
+        let instance = self.storage.instances.values().find(|of| of.header == Some(header))?;
+        let fields = &self.program.headers[header].fields;
+        let at = fields.iter().position(|other| other == field)?.checked_sub(1)?;
+        let (padding, slot) = (*fields.get(at)?, instance.slots.get(at)?);
+        let fits = u32::from(self.program.fields[padding].width) == bits;
+        (instance.padding.contains(slot) && fits).then_some(padding)
     }
 
     /// Returns the padding that fills the last byte of a header behind this field: the containers of the field end with it.

@@ -56,7 +56,11 @@ fn each_refusal_names_the_part_and_a_remedy() {
         ),
         ("32x2", "if (@lo > @hi) { @out0 = 1; }", "compares both halves of the element"),
         ("32", "if (m.a > m.b) { @out0 = 1; }", "compares two values from the packet"),
-        ("32", "if (and(@lo, 7) == 1) { @out0 = 1; }", "compares under a mask; this chip's comparators have none"),
+        (
+            "32",
+            "if (and(@lo, 7) == 1) { @out0 = 1; }",
+            "compares under a mask; this chip's comparators have none",
+        ),
         ("1", "@lo = 1; @out0 = @lo;", "returns something other than the old bit"),
         ("1", "if (@lo == 1) { @lo = 0; }", "has a condition, which a one-bit access cannot have"),
     ];
