@@ -91,7 +91,7 @@ pub struct Deployment {
     /// Warnings about files of entries, each with the name of the switch.
     pub warnings: Vec<String>,
     /// What programs cannot do at their places; see
-    /// [`StageProgram::warnings_at`](sluice_catalogue::StageProgram::warnings_at).
+    /// [`StageProgram::warnings_at`].
     pub place_warnings: Vec<String>,
 }
 

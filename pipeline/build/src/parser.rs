@@ -283,7 +283,7 @@ impl StateRef<'_> {
         self.op(ParserOpKind::PushCounter(how.load(field), false), Loc::caller())
     }
 
-    /// As [`StateBuilder::push_counter_from`]; whatever is added to the counter until it is popped is added to the counter below
+    /// As `push_counter_from`; whatever is added to the counter until it is popped is added to the counter below
     /// as well (`push(.., true)` of TNA). Tofino 2.
     #[track_caller]
     pub fn push_linked_counter_from<const W: u16>(self, field: Bits<W>, how: CounterFrom) -> Self {
