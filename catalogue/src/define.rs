@@ -25,7 +25,8 @@ pub trait ProgramDef: Send + Sync {
     const HUNT: &'static [(&'static str, &'static str)] = &[];
     /// The embedded capture of the program, as file name and bytes; see [`StageProgram::sample`].
     const SAMPLE: Option<(&'static str, &'static [u8])> = None;
-    /// What the program does without a control plane, and how to change that; see [`StageProgram::without_control_plane`].
+    /// Sentence that says how the program behaves without a control plane, and how to change that; see
+    /// [`StageProgram::without_control_plane`].
     const WITHOUT_CONTROL_PLANE: Option<&'static str> = None;
     /// The parameters that users can set. Their default values are those of [`Default`]; `()` has no parameters.
     type Params: Params + Default;

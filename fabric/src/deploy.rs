@@ -90,7 +90,7 @@ pub struct Deployment {
     pub hosts: Vec<HostPort>,
     /// Warnings about files of entries, each with the name of the switch.
     pub warnings: Vec<String>,
-    /// What programs cannot do at their places; see
+    /// Warnings about parts of programs that do not work at their places; see
     /// [`StageProgram::warnings_at`].
     pub place_warnings: Vec<String>,
 }

@@ -25,7 +25,7 @@ pub(crate) struct VerdictFiles {
 pub(crate) struct Verdict {
     /// Group of the verdict: file, scenario or program.
     pub(crate) suite: String,
-    /// What was tested.
+    /// Name of the test: an assertion, a property, or the chip on which a packet test ran.
     pub(crate) name: String,
     /// How it ended.
     pub(crate) ended: Ended,
@@ -37,7 +37,7 @@ pub(crate) struct Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     Passed,
-    /// What was found, in a sentence.
+    /// The test ran and does not hold; the text says how what was found differs from what was expected.
     Failed(String),
     /// The test could not be run: why.
     Broken(String),

@@ -31,18 +31,7 @@ const LINE: usize = 150;
 /// Returns the whole report.
 #[must_use]
 pub fn text(report: &Report) -> String {
-    let mut out = String::new();
-    let [ingress, egress] = &report.gresses;
-    let _ = writeln!(
-        out,
-        "{} on {}: fits, {} of {} stages (ingress {}, egress {})",
-        report.program,
-        report.chip,
-        report.stages_used(),
-        report.stages.len(),
-        ingress.stages_used,
-        egress.stages_used,
-    );
+    let mut out = headline(report);
     for p in &report.params {
         let _ = writeln!(out, "  {} = {}", p.key, p.value);
     }
@@ -75,6 +64,20 @@ pub fn text(report: &Report) -> String {
     }
     section(&mut out, "Assumptions", &assumptions(report));
     out
+}
+
+/// Returns the first line of both forms: the program, the chip, and the stages in use.
+fn headline(report: &Report) -> String {
+    let [ingress, egress] = &report.gresses;
+    format!(
+        "{} on {}: fits, {} of {} stages (ingress {}, egress {})\n",
+        report.program,
+        report.chip,
+        report.stages_used(),
+        report.stages.len(),
+        ingress.stages_used,
+        egress.stages_used,
+    )
 }
 
 /// Returns the report of a program that does not fit.
@@ -443,15 +446,21 @@ fn assumptions(report: &Report) -> String {
     report.assumptions.iter().map(|a| format!("  {} = {}: {} ({})\n", a.id, a.value, a.text, a.why)).collect()
 }
 
-/// Returns the words in indented lines of bounded length.
+/// Returns the words in indented lines of at most [`LINE`] characters.
 fn wrap(words: &[String], separator: &str) -> String {
+    wrap_to(LINE, "  ", words, separator)
+}
+
+/// Returns the words in lines of at most `width` characters after `indent`. A longer word has its own line.
+fn wrap_to(width: usize, indent: &str, words: &[String], separator: &str) -> String {
     let mut out = String::new();
-    let mut line = String::from("  ");
+    let mut line = indent.to_owned();
     for (i, word) in words.iter().enumerate() {
         let piece = if i + 1 < words.len() { format!("{word}{separator}") } else { word.clone() };
-        if line.len() + piece.len() > LINE && line.trim() != "" {
+        if line.len() + piece.len() > width && line.trim() != "" {
             out.push_str(line.trim_end());
-            out.push_str("\n  ");
+            out.push('\n');
+            out.push_str(indent);
             line.clear();
         }
         line.push_str(&piece);

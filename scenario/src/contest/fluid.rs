@@ -1,4 +1,4 @@
-//! What messages would get if every link were shared max-min fairly: the numbers of `[metrics] max_min`.
+//! Rates that messages would have if every link were shared max-min fairly: the numbers of `[metrics] max_min`.
 
 use super::ended::Counts;
 use super::performance::{Sent, Unfinished};

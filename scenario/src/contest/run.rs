@@ -117,7 +117,7 @@ pub(super) struct Ready<'c> {
     pub(super) mtu: u32,
     /// Stages of the switches.
     pub(super) stages: Vec<u32>,
-    /// What the programs say of their places.
+    /// Warnings of the programs about their places in the network.
     pub(super) warnings: Vec<String>,
     /// Programs that miss a control plane, with what they do without one.
     pub(super) unheard: Vec<(String, &'static str)>,

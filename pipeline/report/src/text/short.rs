@@ -1,6 +1,6 @@
 //! The report on one screen: does the program fit, which stages it takes and why, what is fullest, how long packets take.
 
-use super::{notes, percent, placed_how};
+use super::{headline, notes, percent, placed_how, wrap_to};
 use crate::grid::Grid;
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
@@ -17,19 +17,8 @@ const TABLES: usize = 4;
 /// Returns the short report.
 #[must_use]
 pub fn short(report: &Report) -> String {
-    let mut out = String::new();
-    let [ingress, egress] = &report.gresses;
     // Writing into a String cannot fail.
-    let _ = writeln!(
-        out,
-        "{} on {}: fits, {} of {} stages (ingress {}, egress {})\n",
-        report.program,
-        report.chip,
-        report.stages_used(),
-        report.stages.len(),
-        ingress.stages_used,
-        egress.stages_used,
-    );
+    let mut out = headline(report) + "\n";
     let how = placed_how(report);
     if !how.is_empty() {
         let _ = writeln!(out, "{how}");
@@ -127,26 +116,10 @@ fn chains(report: &Report) -> String {
         let (needs, takes) = (g.critical_length, g.stages_used);
         let _ = writeln!(out, "  {gress} takes {takes}; its longest chain of dependencies needs {needs}");
         if g.critical_path.len() > 1 {
-            out.push_str(&chain(&g.critical_path));
+            out.push_str(&wrap_to(LINE, "    ", &g.critical_path, " -> "));
         }
     }
     if out.is_empty() { "  it has no table, condition or action\n".to_owned() } else { out }
-}
-
-/// Returns a chain on lines of [`LINE`] characters.
-fn chain(path: &[String]) -> String {
-    let mut out = String::new();
-    let mut line = String::from("   ");
-    for (i, word) in path.iter().enumerate() {
-        let piece = if i == 0 { format!(" {word}") } else { format!(" -> {word}") };
-        if line.len() + piece.len() > LINE && line.trim() != "" {
-            let _ = writeln!(out, "{line}");
-            line = String::from("   ");
-        }
-        line.push_str(&piece);
-    }
-    let _ = writeln!(out, "{line}");
-    out
 }
 
 fn latency(report: &Report) -> String {

@@ -76,7 +76,7 @@ pub struct Need {
 /// A sample of the life of a work request or an operation (model: buffer §5, lesson L11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// What it is a sample of.
+    /// The request or operation that was timed.
     pub kind: SampleKind,
     /// Index of the message whose start is the time at which the work request was posted, T1.
     pub from: u32,
@@ -88,7 +88,7 @@ pub struct Sample {
     pub bytes: u64,
 }
 
-/// What a sample is of.
+/// Kind of a work request or operation that a sample times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SampleKind {
     /// A Send.

@@ -15,7 +15,7 @@ use sluice_pcaps::generate::Draw;
 /// Bytes of an RDMA Read request beside headers: the RDMA extended transport header (InfiniBand, §9.3).
 const READ_REQUEST: u64 = 16;
 
-/// What software costs at both ends.
+/// Times that software takes at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SoftwareCosts {
     /// Time from a completion queue element to the software that polls it.
