@@ -49,11 +49,13 @@ pub fn by_letters<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) ->
 }
 
 /// Returns the candidate that takes the fewest edits (insertions, deletions, replacements, swaps of neighbours) to
-/// reach, if that is near enough to be meant: at most half of its letters. Ties go to the nearest in length, then to
-/// the first.
+/// reach, if that is near enough to be meant: at most half of its letters. Capitals are as small letters, and `_` is as `-`.
+/// Ties go to the nearest in length, then to the first.
 pub fn nearest<'k>(found: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let length = |word: &str| word.chars().count();
-    let edits = |word: &str| strsim::osa_distance(found, word);
+    let plain = |word: &str| word.to_lowercase().replace('_', "-");
+    let found = &plain(found);
+    let edits = |word: &str| strsim::osa_distance(found, &plain(word));
     let best = known.into_iter().min_by_key(|word| (edits(word), length(word).abs_diff(length(found))))?;
     (edits(best) * 2 <= length(best)).then_some(best)
 }
@@ -93,5 +95,6 @@ mod tests {
             assert_eq!(nearest(wrong, ["macs", "stages", "acl", "ipv4_lpm"]), None, "{wrong}");
         }
         assert_eq!(nearest("x", []), None);
+        assert_eq!(nearest("IPV4-ACL", ["ipv4_lpm", "ipv4_acl"]), Some("ipv4_acl"));
     }
 }

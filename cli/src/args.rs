@@ -1,8 +1,13 @@
 //! Arguments of the command line.
 
+use crate::numbers::{number, quantity, threads};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use sluice_asic::units::{BitRate, Bytes, Duration, Length};
 use sluice_catalogue::Catalogue;
+use sluice_pcaps::replay::Pace;
 use sluice_place::{Objective, Optimisation, Options};
+use sluice_replay::parse_pace;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 /// Emulator of Tofino-style switches: shows whether a data-plane program fits the chip, and what it does to packets.
@@ -14,6 +19,9 @@ pub(crate) struct Cli {
     /// Print JSON on stdout; diagnostics go to stderr
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Print errors alone: no results for readers, progress, hints and notes. The exit code, --json and files remain
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
@@ -96,24 +104,11 @@ impl Placing {
     }
 }
 
-/// Parses `1000`, `10k`, `2M` or `1G`.
-pub(crate) fn count(text: &str) -> Result<u64, String> {
-    let scales = [("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
-    let (digits, scale) = scales
-        .iter()
-        .find_map(|(suffix, scale)| Some((text.strip_suffix(suffix)?, *scale)))
-        .unwrap_or((text, 1u64));
-    let number: Option<u64> = digits.parse().ok();
-    number
-        .and_then(|n| n.checked_mul(scale))
-        .ok_or_else(|| "expected a number such as 1000, 10k or 2M".to_owned())
+fn pace(text: &str) -> Result<Pace, String> {
+    parse_pace(text).map_err(|e| e.to_string())
 }
 
-/// Parses a number of threads, 1 to 256.
-pub(crate) fn threads(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|n| (1..=256).contains(n)).ok_or_else(|| "expected 1 to 256".to_owned())
-}
-
+/// Parses `KEY=VALUE`.
 pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, for example ipv4_routes=4096")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))
@@ -136,8 +131,8 @@ pub(crate) struct ProgramsArgs {
     #[arg(short, long, value_name = "DIR", requires = "topology")]
     pub(crate) output: Option<PathBuf>,
     /// Speed of the front-panel ports of the network, which decides their dev_ports, for example 100G
-    #[arg(long, value_name = "RATE", requires = "topology")]
-    pub(crate) port_speed: Option<String>,
+    #[arg(long, value_name = "RATE", requires = "topology", value_parser = quantity::<BitRate>)]
+    pub(crate) port_speed: Option<BitRate>,
     #[command(flatten)]
     pub(crate) target: Target,
 }
@@ -171,7 +166,7 @@ pub(crate) struct ReportArgs {
     pub(crate) sweep: Option<String>,
     /// Place the program again whenever its file changes, and print what became different; ends with Ctrl-C, or after N
     /// changes
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "18446744073709551615", conflicts_with_all = ["vendor_layout", "html", "sweep", "compare", "output"])]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "18446744073709551615", conflicts_with_all = ["vendor_layout", "html", "sweep", "compare", "output"], value_parser = number::<u64>(..))]
     pub(crate) watch: Option<u64>,
     /// File of the program, if it is one.
     #[arg(skip)]
@@ -194,8 +189,8 @@ pub(crate) struct ExplainArgs {
     #[arg(long, default_value = "tofino2", value_name = "CHIP")]
     pub(crate) chip: String,
     /// Speed of the front-panel ports, for the word `ports`
-    #[arg(long, value_name = "RATE")]
-    pub(crate) port_speed: Option<String>,
+    #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
+    pub(crate) port_speed: Option<BitRate>,
     #[command(flatten)]
     pub(crate) headroom: HeadroomArgs,
 }
@@ -205,28 +200,28 @@ pub(crate) struct ExplainArgs {
 #[command(next_help_heading = "For the word headroom")]
 pub(crate) struct HeadroomArgs {
     /// Rate of the line, for example 100G
-    #[arg(long, value_name = "RATE")]
-    pub(crate) speed: Option<String>,
+    #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
+    pub(crate) speed: Option<BitRate>,
     /// Length of the cable, for example 300m
-    #[arg(long, value_name = "LENGTH")]
-    pub(crate) cable: Option<String>,
+    #[arg(long, value_name = "LENGTH", value_parser = quantity::<Length>)]
+    pub(crate) cable: Option<Length>,
     /// Formula of the headroom
     #[arg(long, value_enum, default_value_t)]
     pub(crate) method: HeadroomMethod,
     /// Bytes of a buffer cell [default: the chip's]
-    #[arg(long, value_name = "BYTES")]
-    pub(crate) cell: Option<String>,
+    #[arg(long, value_name = "BYTES", value_parser = quantity::<Bytes>)]
+    pub(crate) cell: Option<Bytes>,
     /// Longest frame of the port [default: 9216B; nvidia and barefoot: 9100B]
-    #[arg(long, value_name = "BYTES")]
-    pub(crate) mtu: Option<String>,
+    #[arg(long, value_name = "BYTES", value_parser = quantity::<Bytes>)]
+    pub(crate) mtu: Option<Bytes>,
     /// Longest frame of lossless traffic [default: 9216B; nvidia and barefoot: 1024B]
-    #[arg(long, value_name = "BYTES")]
-    pub(crate) lossless_mtu: Option<String>,
+    #[arg(long, value_name = "BYTES", value_parser = quantity::<Bytes>)]
+    pub(crate) lossless_mtu: Option<Bytes>,
     /// Share of 64-byte packets in percent, for nvidia and barefoot [default: 100]
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "PERCENT", value_parser = number::<u8>(0..=100))]
     pub(crate) small_packets: Option<u8>,
     /// Latency of a gearbox in the line, in ns [default: 0]
-    #[arg(long, value_name = "NS")]
+    #[arg(long, value_name = "NS", value_parser = number::<u64>(..))]
     pub(crate) gearbox_ns: Option<u64>,
 }
 
@@ -281,8 +276,8 @@ pub(crate) struct EntriesArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
     /// Speed of the front-panel ports, which decides their dev_ports, for example 100G
-    #[arg(long, value_name = "RATE")]
-    pub(crate) port_speed: Option<String>,
+    #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
+    pub(crate) port_speed: Option<BitRate>,
 }
 
 /// Executor of the passes.
@@ -345,15 +340,15 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) changes: Option<PathBuf>,
     /// Speed of the front-panel ports, for example 100G
-    #[arg(long, value_name = "RATE")]
-    pub(crate) port_speed: Option<String>,
+    #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
+    pub(crate) port_speed: Option<BitRate>,
     /// Speed of one port, repeatable: 20=100G; in a network leaf0:20=100G
     #[arg(long = "port", value_name = "PORT=RATE")]
     pub(crate) port_speeds: Vec<String>,
     /// Pace of each input port: original, top or line-rate, a factor (2.5x), a packet rate (1.5Mpps) or a bit rate
     /// (40Gbps, with padding, FCS, preamble and gap)
-    #[arg(long, default_value = "original", group = "pace")]
-    pub(crate) speed: String,
+    #[arg(long, default_value = "original", group = "pace", value_parser = pace)]
+    pub(crate) speed: Pace,
     /// tcpreplay's name of --speed Nx
     #[arg(long, value_name = "N", group = "pace", conflicts_with = "speed")]
     pub(crate) multiplier: Option<String>,
@@ -367,14 +362,14 @@ pub(crate) struct ReplayArgs {
     #[arg(long, group = "pace", conflicts_with = "speed")]
     pub(crate) topspeed: bool,
     /// Number of times that the inputs are sent; 0: until --limit or --duration
-    #[arg(long = "loop", default_value_t = 1, value_name = "N")]
+    #[arg(long = "loop", default_value_t = 1, value_name = "N", value_parser = number::<u64>(..))]
     pub(crate) loops: u64,
     /// Send at most this many packets, over all ports: 1000, 10k, 2M
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(..))]
     pub(crate) limit: Option<u64>,
     /// Send no packet after this simulated time: 5us, 1.5s
-    #[arg(long, value_name = "TIME")]
-    pub(crate) duration: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) duration: Option<Duration>,
     /// Change IP addresses by one in each loop, so that every loop has separate flows: src, dst, or both as in
     /// tcpreplay (the lower address increases, the higher one decreases). Checksums are updated
     #[arg(
@@ -391,8 +386,8 @@ pub(crate) struct ReplayArgs {
     #[arg(long, conflicts_with_all = ["functional", "trace", "pace", "timeline"])]
     pub(crate) find_ndr: bool,
     /// Resolution of --find-ndr: largest distance to the lowest rate with loss [default: 1/1000 of the line rate]
-    #[arg(long, value_name = "RATE", requires = "find_ndr")]
-    pub(crate) ndr_resolution: Option<String>,
+    #[arg(long, value_name = "RATE", requires = "find_ndr", value_parser = quantity::<BitRate>)]
+    pub(crate) ndr_resolution: Option<BitRate>,
     /// Run without time and queues: the same passes, one after another
     #[arg(long, conflicts_with = "timeline")]
     pub(crate) functional: bool,
@@ -403,16 +398,16 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     pub(crate) strict: bool,
     /// Seed of every random number in the run; recorded in summary.json
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = number::<u64>(..))]
     pub(crate) seed: u64,
     /// Simulated time after the last packet in which the switch may empty itself
-    #[arg(long, default_value = "10ms", value_name = "TIME")]
-    pub(crate) drain: String,
+    #[arg(long, default_value = "10ms", value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) drain: Duration,
     /// Data-plane clock at time zero
-    #[arg(long, default_value = "1s", value_name = "TIME")]
-    pub(crate) clock_origin: String,
+    #[arg(long, default_value = "1s", value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) clock_origin: Duration,
     /// Tail-drop limit of each queue, in cells
-    #[arg(long, default_value_t = 2048, value_name = "CELLS")]
+    #[arg(long, default_value_t = 2048, value_name = "CELLS", value_parser = number::<u32>(..))]
     pub(crate) queue_limit: u32,
     /// Scheduler of the queues of a port
     #[arg(long, value_enum, default_value_t)]
@@ -435,8 +430,8 @@ pub(crate) struct ReplayArgs {
     #[arg(long, conflicts_with_all = ["functional", "find_ndr"])]
     pub(crate) obey_pfc: bool,
     /// Length of the cables to senders that obey PFC
-    #[arg(long, value_name = "LENGTH", default_value = "5m", requires = "obey_pfc")]
-    pub(crate) cable: String,
+    #[arg(long, value_name = "LENGTH", default_value = "5m", requires = "obey_pfc", value_parser = quantity::<Length>)]
+    pub(crate) cable: Length,
     /// Check the properties of the program and those of every program, and say which hold. A property that fails is in
     /// `violations`, and the exit code is 1. Keeps every packet in memory
     #[arg(long)]
@@ -461,8 +456,8 @@ pub(crate) struct ReplayArgs {
     #[arg(long, visible_alias = "hot-flows", value_name = "SETTINGS", conflicts_with_all = ["find_ndr", "obey_pfc", "functional"], num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) control_plane: Option<String>,
     /// Threads on which a network runs; results do not depend on it
-    #[arg(long, default_value_t = 1, value_name = "N", requires = "topology", value_parser = threads)]
-    pub(crate) threads: usize,
+    #[arg(long, default_value = "1", value_name = "N", requires = "topology", value_parser = threads)]
+    pub(crate) threads: NonZero<usize>,
     #[command(flatten)]
     pub(crate) timelines: crate::timeline::TimelineArgs,
 }

@@ -5,6 +5,7 @@ use crate::door;
 use crate::fail::{Failure, print_error};
 use crate::p4;
 use crate::resolve;
+use crate::terminal;
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
     let warnings = [file.warnings(), found];
     let placed = args.place.then(|| resolve::fit(&program, &chip, &args.placing.options()));
     let reason = placed.as_ref().and_then(|placed| placed.as_ref().err());
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(as_json);
     if as_json {
         let all: Vec<Value> = warnings.iter().flat_map(json_of).collect();
         let fits = placed.as_ref().map(Result::is_ok);
@@ -95,7 +96,7 @@ fn p4(args: &CheckArgs, chip: &ChipSpec, as_json: bool) -> Result<(), Failure> {
             let stages = Report::new(&program, &placement).stages_used();
             if !as_json {
                 writeln!(
-                    std::io::stdout().lock(),
+                    terminal::results(as_json),
                     "fits {}: {stages} of {} stages",
                     chip.name,
                     chip.mau.stages
@@ -115,7 +116,7 @@ fn mistakes(origin: &str, error: &FileError, as_json: bool) -> Result<(), Failur
     if as_json {
         let findings = json_of(error);
         let value = json!({ "schema": "sluice.check/1", "file": origin, "ok": false, "findings": findings });
-        writeln!(std::io::stdout().lock(), "{value}")?;
+        writeln!(terminal::results(as_json), "{value}")?;
     }
     Err(Failure::snippets(&error.text))
 }

@@ -6,12 +6,13 @@
 
 use crate::fail::Failure;
 use crate::table::table;
+use crate::terminal;
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_asic::names::nearest;
 use sluice_scenario::contest::Estimate;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Numbers that are compared if the user does not say.
@@ -94,7 +95,7 @@ pub(crate) fn run(args: &CompareArgs, as_json: bool) -> Result<(), Failure> {
             format!("A has {}; B has {}", only_a.join(", "), only_b.join(", ")),
         ));
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(as_json);
     if as_json {
         writeln!(
             out,
@@ -119,7 +120,13 @@ pub(crate) fn run(args: &CompareArgs, as_json: bool) -> Result<(), Failure> {
 
 fn read(dir: &Path) -> Result<Programs, Failure> {
     let path = if dir.is_dir() { dir.join("contest.json") } else { dir.to_owned() };
-    let text = std::fs::read_to_string(&path).map_err(|e| Failure::file("read", &path, &e))?;
+    let text = std::fs::read_to_string(&path).map_err(|e| match e.kind() {
+        ErrorKind::NotFound => Failure::with_help(
+            format!("{}: there is no contest.json", path.parent().unwrap_or(Path::new(".")).display()),
+            "give two folders that `sluice run CONTEST.toml -o DIR` has written",
+        ),
+        _ => Failure::file("read", &path, &e),
+    })?;
     let wrong = |what: &str| {
         let help = "expected a folder that `sluice run CONTEST -o DIR` wrote";
         Failure::with_help(format!("{}: {what}", path.display()), help)

@@ -227,11 +227,19 @@ impl Door {
 
     /// Returns the name of a program of the catalogue. The error says how a file is given.
     fn named(&self, program: &str, folder: &Path) -> Result<String, Failure> {
+        let path = folder.join(program);
         let help = match Path::new(program).extension().and_then(|e| e.to_str()) {
-            _ if folder.join(program).is_file() => {
-                format!("a file of a program ends in .sluice, or is given with a `/`: ./{program}")
+            _ if path.is_dir() => format!("`{program}` is a folder; a program is a name, or a .sluice or .p4 file"),
+            Some("toml") if path.is_file() => {
+                format!("`sluice run {program}` runs scenarios and contests; a program is a name, or a .sluice or .p4 file")
             }
-            _ => "`sluice programs` lists them with their parameters; a program may also be a .sluice file"
+            Some("pcap" | "pcapng" | "gz" | "zst") if path.is_file() => {
+                format!("`sluice replay PROGRAM -i 0@{program}` sends a capture through a program")
+            }
+            _ if path.is_file() => {
+                format!("a file of a program ends in .sluice or .p4, or is given with a `/`: ./{program}")
+            }
+            _ => "`sluice programs` lists them with their parameters; a program may also be a .sluice or .p4 file"
                 .to_owned(),
         };
         let known = self.catalogue.get(program).map(|stage| stage.name().to_owned());

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
     }
     let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
-    let ports = resolve::ports(&chip, args.port_speed.as_deref())?;
+    let ports = resolve::ports(&chip, args.port_speed)?;
     let mut out = std::io::stdout().lock();
     if args.template {
         let (usual, _) = resolve::default_entries(stage, (&program, None), &ports, false)
@@ -77,7 +77,7 @@ fn speeds(setup: &Setup) -> String {
 
 /// Writes the entries of all switches of a network.
 fn of_network(args: &EntriesArgs, catalogue: &Catalogue, topology: &str, dir: &Path) -> Result<(), Failure> {
-    let speed = args.port_speed.as_deref();
+    let speed = args.port_speed;
     let deployment = deployed(catalogue, &args.program, &args.target, topology, speed)?;
     let mut folder = Folder::of("entries");
     for switch in &deployment.network.switches {

@@ -1,7 +1,9 @@
 //! Failures of a command, with their exit codes.
 
+use sluice_asic::names::nearest;
 use sluice_control::EntryError;
 use std::fmt::Display;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Prints on stderr. A reader that closed its end, such as `head`, is not an error.
@@ -76,7 +78,22 @@ impl Failure {
 
     /// Returns the failure of a file that cannot be read or written.
     pub(crate) fn file(doing: &str, path: &Path, e: &std::io::Error) -> Failure {
-        Failure::input(format!("cannot {doing} {}: {e}", path.display()))
+        let (why, help) = match e.kind() {
+            ErrorKind::NotFound => ("there is no such file".to_owned(), neighbour(path)),
+            ErrorKind::IsADirectory => {
+                ("it is a folder, not a file".to_owned(), Some("give a file of the folder".to_owned()))
+            }
+            ErrorKind::NotADirectory | ErrorKind::AlreadyExists => (
+                "a file of this name is there, and not a folder".to_owned(),
+                Some("give another name".to_owned()),
+            ),
+            ErrorKind::InvalidData => {
+                ("the file is not text".to_owned(), Some("`file NAME` tells what it is".to_owned()))
+            }
+            ErrorKind::PermissionDenied => (format!("you may not {doing} it"), None),
+            _ => (e.to_string(), None),
+        };
+        Failure::Input { text: format!("cannot {doing} {}: {why}", path.display()), help }
     }
 
     /// Returns all errors of a file of entries.
@@ -86,7 +103,8 @@ impl Failure {
         Failure::with_help(
             texts.join("\n").trim_start_matches("error: "),
             format!(
-                "{count} mistake(s); `sluice entries PROGRAM --template` prints a file with every table explained"
+                "{count} mistake{}; `sluice entries PROGRAM --template` prints a file with every table explained",
+                if count == 1 { "" } else { "s" }
             ),
         )
     }
@@ -101,6 +119,20 @@ impl Failure {
             Failure::Interrupted => 130,
         }
     }
+}
+
+/// Returns the question whether another file of the folder was meant, if one has a similar name.
+pub(crate) fn neighbour(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Some(format!("there is no folder {}", folder.display()));
+    };
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    names.sort();
+    let near = nearest(name, names.iter().map(String::as_str))?;
+    Some(format!("did you mean `{}`?", path.with_file_name(near).display()))
 }
 
 impl From<std::io::Error> for Failure {

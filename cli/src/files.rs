@@ -1,6 +1,6 @@
 //! Output files, which appear complete or not at all, and their manifest.
 
-use crate::fail::{Failure, print_error};
+use crate::fail::Failure;
 use serde_json::{Value, json};
 use sluice_charts::LineChart;
 use std::io::Write;
@@ -123,7 +123,9 @@ impl Folder {
         }
         if !removed.is_empty() {
             let (names, dir) = (removed.join(", "), dir.display());
-            print_error(format_args!("note: removed files of an earlier run from {dir}: {names}\n"));
+            crate::terminal::note(format_args!(
+                "note: removed files of an earlier run from {dir}: {names}\n"
+            ));
         }
         Ok(())
     }

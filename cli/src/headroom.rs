@@ -51,30 +51,24 @@ fn text(input: &HeadroomInput, sum: &Headroom, cells: Cells) -> String {
 }
 
 fn input(args: &HeadroomArgs, chip: &ChipSpec) -> Result<HeadroomInput, Failure> {
-    let need = |given: &Option<String>, what: &str| {
-        given.clone().ok_or_else(|| {
-            let help = "for example `sluice explain headroom --speed 100G --cable 300m`";
-            Failure::with_help(format!("--{what} is missing: headroom depends on it"), help)
-        })
+    let missing = |what: &str| {
+        let help = "for example `sluice explain headroom --speed 100G --cable 300m`";
+        Failure::with_help(format!("--{what} is missing: headroom depends on it"), help)
     };
-    let speed = need(&args.speed, "speed")?.parse().map_err(Failure::input)?;
-    let cable = need(&args.cable, "cable")?.parse().map_err(Failure::input)?;
-    let bytes = |given: &Option<String>, default: Bytes| match given {
-        None => Ok(default),
-        Some(text) => text.parse::<Bytes>().map_err(Failure::input),
-    };
+    let speed = args.speed.ok_or_else(|| missing("speed"))?;
+    let cable = args.cable.ok_or_else(|| missing("cable"))?;
     let method = match args.method {
         HeadroomMethod::Ideal => Method::Ideal,
         HeadroomMethod::Nvidia => Method::Nvidia,
         HeadroomMethod::Barefoot => Method::Barefoot,
     };
-    let cell = bytes(&args.cell, chip.tm.cell)?;
+    let cell = args.cell.unwrap_or(chip.tm.cell);
     if cell == Bytes::ZERO {
         return Err(Failure::with_help("--cell is 0 bytes", "for example --cell 208B"));
     }
     let mut input = HeadroomInput::new(method, speed, cable, cell);
-    input.mtu = bytes(&args.mtu, input.mtu)?;
-    input.lossless_mtu = bytes(&args.lossless_mtu, input.lossless_mtu)?;
+    input.mtu = args.mtu.unwrap_or(input.mtu);
+    input.lossless_mtu = args.lossless_mtu.unwrap_or(input.lossless_mtu);
     input.small_percent = args.small_packets.unwrap_or(input.small_percent);
     input.gearbox_ns = args.gearbox_ns.unwrap_or(input.gearbox_ns);
     Ok(input)

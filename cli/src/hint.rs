@@ -1,24 +1,69 @@
 //! Commands that the output proposes: they repeat the arguments with which the user called the command.
 
-/// Returns the arguments of this process after the name of its command, as a shell takes them, without the options of `without`
-/// and their values. If the process was called without the command, `default` stands for the arguments.
-pub(crate) fn own_arguments(command: &str, default: &str, without: &[&str]) -> String {
-    of(std::env::args().skip(1), command, default, without)
+use crate::usage;
+use clap::{ArgAction, Command};
+
+/// Returns the arguments of this process after the name of the command `from`, as a shell takes them, for the command `to`: without
+/// options that `to` does not have, and without those of `without`. If the process was called without the command, `default`
+/// stands for the arguments.
+pub(crate) fn own_arguments(from: &str, to: &str, default: &str, without: &[&str]) -> String {
+    of(std::env::args().skip(1), (from, to), default, without)
 }
 
-fn of(arguments: impl IntoIterator<Item = String>, command: &str, default: &str, without: &[&str]) -> String {
-    let mut arguments = arguments.into_iter().skip_while(|word| word != command).skip(1);
+fn of(
+    arguments: impl IntoIterator<Item = String>,
+    (from, to): (&str, &str),
+    default: &str,
+    without: &[&str],
+) -> String {
+    let all = usage::command();
+    let (Some(from_command), Some(to_command)) = (all.find_subcommand(from), all.find_subcommand(to)) else {
+        return default.to_owned();
+    };
+    let mut arguments = arguments.into_iter().skip_while(|word| word != from).skip(1);
     let mut words = Vec::new();
     while let Some(word) = arguments.next() {
-        let option = word.split('=').next().unwrap_or_default();
-        if !without.contains(&option) {
+        if !word.starts_with('-') || word == "-" {
             words.push(quoted(word));
-        } else if !word.contains('=') {
-            // The value of the option.
-            arguments.next();
+            continue;
+        }
+        let name = word.split('=').next().unwrap_or_default();
+        let value = if has_value(from_command, &word) { arguments.next() } else { None };
+        if !without.contains(&name) && option(to_command, name).is_some() {
+            words.push(quoted(word));
+            words.extend(value.map(quoted));
         }
     }
     if words.is_empty() { default.to_owned() } else { words.join(" ") }
+}
+
+/// Returns the option of a command that a word names, with its value or without.
+fn option<'c>(command: &'c Command, name: &str) -> Option<&'c clap::Arg> {
+    command.get_arguments().find(|arg| match name.strip_prefix("--") {
+        Some(long) => arg.get_long_and_visible_aliases().is_some_and(|all| all.contains(&long)),
+        None => arg.get_short() == name.chars().nth(1),
+    })
+}
+
+/// Returns true if the value of an option is the next word.
+fn has_value(command: &Command, word: &str) -> bool {
+    let is_joined = word.contains('=') || !word.starts_with("--") && word.chars().count() > 2;
+    option(command, word).is_some_and(|arg| {
+        let takes = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
+        takes && !is_joined && !arg.is_require_equals_set()
+    })
+}
+
+/// Returns proposed commands with what they do, one on a line. Longer commands have their meaning on the next line.
+pub(crate) fn proposals(list: &[(String, &str)]) -> String {
+    const WIDE: usize = 60;
+    let length = |command: &String| command.chars().count();
+    let longest = list.iter().map(|(command, _)| length(command)).filter(|n| *n <= WIDE).max().unwrap_or(0);
+    let line = |(command, meaning): &(String, &str)| match length(command) <= WIDE {
+        true => format!("  {command:<longest$}    {meaning}\n"),
+        false => format!("  {command}\n      {meaning}\n"),
+    };
+    list.iter().map(line).collect()
 }
 
 /// Returns a word as a shell takes it.
@@ -32,18 +77,39 @@ fn quoted(word: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::{of, proposals};
 
-    fn words(line: &[&str], without: &[&str]) -> String {
-        of(line.iter().map(|word| (*word).to_owned()), "replay", "l3-ecmp", without)
+    fn words(line: &[&str], to: &str, without: &[&str]) -> String {
+        of(line.iter().map(|word| (*word).to_owned()), ("replay", to), "l3-ecmp", without)
     }
 
     #[test]
     fn arguments_of_the_user_are_repeated() {
-        let line = ["--json", "replay", "ecmp", "-i", "0@my trace.pcap", "-o", "out", "--set", "seed=1"];
-        assert_eq!(words(&line, &[]), "ecmp -i '0@my trace.pcap' -o out --set seed=1");
-        assert_eq!(words(&line, &["-o", "--output"]), "ecmp -i '0@my trace.pcap' --set seed=1");
-        assert_eq!(words(&["replay", "ecmp", "--output=out"], &["--output"]), "ecmp");
-        assert_eq!(words(&[], &[]), "l3-ecmp");
+        let line =
+            ["--json", "replay", "ecmp", "-i", "0@my trace.pcap", "-o", "out", "--trace", "--set", "seed=1"];
+        assert_eq!(words(&line, "replay", &[]), "ecmp -i '0@my trace.pcap' -o out --trace --set seed=1");
+        let without = ["-o", "--output", "--trace"];
+        assert_eq!(words(&line, "replay", &without), "ecmp -i '0@my trace.pcap' --set seed=1");
+        assert_eq!(words(&line, "report", &["-o"]), "ecmp --set seed=1");
+        assert_eq!(words(&["replay", "ecmp", "--output=out"], "replay", &["--output"]), "ecmp");
+        assert_eq!(
+            words(&["replay", "ecmp", "--unique-ip", "-DX=1", "--limit", "5"], "replay", &["--limit"]),
+            "ecmp --unique-ip -DX=1"
+        );
+        assert_eq!(words(&[], "replay", &[]), "l3-ecmp");
+    }
+
+    #[test]
+    fn long_commands_have_a_line_of_their_own() {
+        let list = [
+            ("sluice a".to_owned(), "does a"),
+            ("sluice bb".to_owned(), "does b"),
+            ("x".repeat(61), "does c"),
+        ];
+        let long = "x".repeat(61);
+        assert_eq!(
+            proposals(&list),
+            format!("  sluice a     does a\n  sluice bb    does b\n  {long}\n      does c\n")
+        );
     }
 }

@@ -122,6 +122,7 @@ mod hint;
 mod int;
 mod interrupt;
 mod new;
+mod numbers;
 mod p4;
 mod polarization;
 pub mod prelude;
@@ -136,13 +137,14 @@ mod run;
 mod shell;
 mod snippet;
 mod table;
+mod terminal;
 mod test;
 mod timeline;
 mod topology;
+mod usage;
 mod verdict;
 
-use args::{Cli, Command, ReplayArgs};
-use clap::Parser;
+use args::{Command, ReplayArgs};
 use door::Door;
 use fail::{Failure, print_error};
 use sluice_catalogue::Catalogue;
@@ -176,7 +178,13 @@ macro_rules! catalogue {
 /// the catalogue.
 #[must_use]
 pub fn main_with(catalogue: impl Borrow<Catalogue>) -> ExitCode {
-    let cli = Cli::parse_from(p4::as_p4c(std::env::args_os()));
+    let cli = match usage::parse(p4::as_p4c(std::env::args_os())) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    if cli.quiet {
+        terminal::be_quiet();
+    }
     let mut command = cli.command;
     let mut door = Door::new(catalogue.borrow());
     let opened = command.as_mut().map_or(Ok(()), |command| door.command(command));

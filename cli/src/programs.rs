@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> 
         let text = sluice_p4::write::write(&program).map_err(|parts| without_p4(name, &parts))?;
         write!(out, "{text}")?;
     } else if let (true, Some(topology), Some(dir)) = (args.ir, &args.topology, &args.output) {
-        let deployment = deployed(catalogue, name, &args.target, topology, args.port_speed.as_deref())?;
+        let deployment = deployed(catalogue, name, &args.target, topology, args.port_speed)?;
         of_network(name, &deployment, dir)?;
     } else if args.ir {
         let program = resolve::build(stage, &args.target)?;

@@ -1,7 +1,6 @@
 //! Progress bars on a terminal; nothing is printed if stderr is not a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
 use std::time::Duration;
 
 /// Steps of a bar whose end is known.
@@ -22,7 +21,7 @@ impl Bar {
     }
 
     fn start(bar: ProgressBar, template: &str) -> Bar {
-        if !std::io::stderr().is_terminal() {
+        if !crate::terminal::shows_progress() {
             return Bar(None);
         }
         if let Ok(style) = ProgressStyle::with_template(template) {

@@ -2,6 +2,7 @@
 
 use crate::args::Target;
 use crate::fail::Failure;
+use crate::numbers::did_you_mean;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::names::nearest;
 use sluice_asic::port::PortMap;
@@ -46,7 +47,7 @@ pub(crate) fn buffer(name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure>
     if path.extension().is_none_or(|e| e != "toml") {
         let names = BufferFile::names().collect::<Vec<_>>().join(", ");
         return Err(Failure::with_help(
-            format!("there is no buffer profile `{own}`"),
+            format!("there is no buffer profile `{own}`{}", did_you_mean(own, BufferFile::names())),
             format!("profiles are {names}, `chip` for the chip's own, or a TOML file"),
         ));
     }
@@ -64,6 +65,15 @@ pub(crate) fn stage<'c>(catalogue: &'c Catalogue, name: &str) -> Result<&'c Arc<
 /// Builds a program.
 pub(crate) fn build(stage: &Arc<dyn StageProgram>, target: &Target) -> Result<Program, Failure> {
     let help = format!("`sluice programs {}` lists the parameters with ranges and defaults", stage.name());
+    let sets = &target.sets;
+    if let Some((key, _)) =
+        sets.iter().enumerate().find_map(|(at, set)| sets[..at].iter().find(|(key, _)| *key == set.0))
+    {
+        return Err(Failure::with_help(
+            format!("--set {key}: the parameter is set twice"),
+            "leave one of them out",
+        ));
+    }
     stage.build(&target.sets).map_err(|e| Failure::with_help(e, help))
 }
 
@@ -73,13 +83,10 @@ pub(crate) fn fit(program: &Program, chip: &ChipSpec, options: &Options) -> Resu
 }
 
 /// Returns the ports of a chip at a speed; without one, at the chip's default.
-pub(crate) fn ports(chip: &ChipSpec, speed: Option<&str>) -> Result<PortMap, Failure> {
+pub(crate) fn ports(chip: &ChipSpec, speed: Option<BitRate>) -> Result<PortMap, Failure> {
     match speed {
         None => PortMap::default_for(chip).map_err(Failure::input),
-        Some(text) => {
-            let rate: BitRate = text.parse().map_err(Failure::input)?;
-            PortMap::new(chip, rate).map_err(Failure::input)
-        }
+        Some(rate) => PortMap::new(chip, rate).map_err(Failure::input),
     }
 }
 

@@ -1,9 +1,9 @@
 //! `sluice completions` and `sluice man`: what shells and `man` need to know of the command line, from its own definition.
 
-use crate::args::Cli;
 use crate::fail::Failure;
 use crate::files::Folder;
-use clap::{Args, Command, CommandFactory};
+use crate::usage;
+use clap::{Args, Command};
 use clap_complete::Shell;
 use std::io::Write;
 use std::path::PathBuf;
@@ -25,14 +25,14 @@ pub(crate) struct ManArgs {
 /// Prints the script that completes commands, options and their values.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "sluice", &mut script);
+    clap_complete::generate(args.shell, &mut usage::command(), "sluice", &mut script);
     std::io::stdout().lock().write_all(&script)?;
     Ok(())
 }
 
 /// Writes the pages of all commands, or prints that of the command line as a whole.
 pub(crate) fn man(args: &ManArgs) -> Result<(), Failure> {
-    let mut all = Cli::command();
+    let mut all = usage::command();
     all.build();
     let Some(dir) = &args.output else {
         std::io::stdout().lock().write_all(&page(all)?)?;

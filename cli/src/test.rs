@@ -4,6 +4,7 @@ use crate::args::{Placing, Target};
 use crate::fail::Failure;
 use crate::p4::{self, is_p4};
 use crate::resolve;
+use crate::terminal;
 use crate::verdict::{self, Ended, VerdictFiles};
 use clap::Args;
 use serde_json::{Value, json};
@@ -99,7 +100,7 @@ impl Tally {
 pub(crate) fn run(args: &TestArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let named: Vec<ChipSpec> = args.chips.iter().map(|name| resolve::chip(name)).collect::<Result<_, _>>()?;
     let files = files(&args.paths)?;
-    let (mut out, mut tally, mut all) = (std::io::stdout().lock(), Tally::default(), Vec::new());
+    let (mut out, mut tally, mut all) = (terminal::results(as_json), Tally::default(), Vec::new());
     let mut verdicts = Vec::new();
     for file in &files {
         let chips = if named.is_empty() { chips_of(args, file)? } else { named.clone() };
@@ -130,6 +131,7 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         if !path.is_dir() {
+            std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
             files.push(path.clone());
             continue;
         }

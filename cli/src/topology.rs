@@ -67,14 +67,13 @@ pub(crate) fn deployed(
     program: &str,
     target: &Target,
     topology: &str,
-    port_speed: Option<&str>,
+    port_speed: Option<BitRate>,
 ) -> Result<Deployment, Failure> {
     let mut blueprint = resolve::blueprint(topology)?;
     let base = folder_of(topology).to_owned();
     let chip = resolve::chip(blueprint.chip.as_deref().unwrap_or(&target.chip))?;
     let mut door = Door::new(catalogue).with_p4(&target.p4, &chip);
     door.topology(&mut blueprint, &base)?;
-    let port_speed: Option<BitRate> = port_speed.map(str::parse).transpose().map_err(Failure::input)?;
     let defaults = Defaults {
         program: program.to_owned(),
         params: target.sets.clone(),

@@ -23,7 +23,11 @@ impl Order {
 impl FromStr for Order {
     type Err = &'static str;
     fn from_str(text: &str) -> Result<Order, &'static str> {
-        Order::ALL.iter().find(|(name, _)| *name == text).map(|(_, o)| *o).ok_or("neither of the two")
+        Order::ALL
+            .iter()
+            .find(|(name, _)| *name == text)
+            .map(|(_, o)| *o)
+            .ok_or("expected interleaved or blocked")
     }
 }
 

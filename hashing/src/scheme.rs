@@ -147,7 +147,11 @@ impl Scheme {
 impl FromStr for Scheme {
     type Err = &'static str;
     fn from_str(text: &str) -> Result<Scheme, &'static str> {
-        Scheme::ALL.iter().find(|(name, _)| *name == text).map(|(_, s)| *s).ok_or("no scheme has this name")
+        Scheme::ALL
+            .iter()
+            .find(|(name, _)| *name == text)
+            .map(|(_, s)| *s)
+            .ok_or("expected plain, ttl, per-stage, per-port, recombine or coprime")
     }
 }
 

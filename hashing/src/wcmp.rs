@@ -31,7 +31,11 @@ impl Method {
 impl FromStr for Method {
     type Err = &'static str;
     fn from_str(text: &str) -> Result<Method, &'static str> {
-        Method::ALL.iter().find(|(name, _)| *name == text).map(|(_, m)| *m).ok_or("none of the three")
+        Method::ALL
+            .iter()
+            .find(|(name, _)| *name == text)
+            .map(|(_, m)| *m)
+            .ok_or("expected naive, split or largest-remainder")
     }
 }
 

@@ -36,3 +36,9 @@ pub use page::{chapter, html, markdown, overview, row_cells};
 pub use published::{Paper, Published, PublishedValue, Reading, Side};
 pub use scale::{Rival, Scale, ScaledContest, contests};
 pub use shipped::Library;
+
+/// Returns a mistake in the TOML of a file with its line, in words.
+fn in_toml(text: &str, error: &toml::de::Error) -> String {
+    let (line, message) = sluice_asic::toml_mistakes::mistake(text, error);
+    format!("line {line}: {message}")
+}

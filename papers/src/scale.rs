@@ -1,7 +1,9 @@
 //! The contests of an experiment at a scale, with the programs of a user as rivals.
 
 use crate::experiment::{ContestPart, Experiment, ExperimentError};
+use crate::in_toml;
 use crate::shipped::Library;
+use sluice_asic::names::nearest;
 use sluice_scenario::contest::Point;
 use std::fmt;
 use std::str::FromStr;
@@ -41,7 +43,11 @@ impl FromStr for Scale {
 
     fn from_str(text: &str) -> Result<Scale, String> {
         let found = Scale::ALL.into_iter().find(|scale| scale.name() == text);
-        found.ok_or_else(|| "expected quick or full".to_owned())
+        found.ok_or_else(|| {
+            let near = nearest(text, Scale::ALL.map(Scale::name));
+            let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            format!("expected quick or full{near}")
+        })
     }
 }
 
@@ -106,11 +112,12 @@ pub fn contests(
     for part in &experiment.contest {
         let name = &part.file;
         let text = library.texts.get(name).ok_or_else(|| wrong(format!("there is no contest `{name}`")))?;
-        let table: toml::Table = toml::from_str(text).map_err(|e| wrong(format!("{name}: {e}")))?;
+        let table: toml::Table =
+            toml::from_str(text).map_err(|e| wrong(format!("{name}: {}", in_toml(text, &e))))?;
         let rivals = if part.rivals { rivals } else { &[] };
         let mut changes = Vec::new();
         if !rivals.is_empty() || part.label.is_some() {
-            let programs = programs(part, &table, rivals).map_err(|e| wrong(format!("{name}: {e}")))?;
+            let programs = programs(part, &table, rivals).map_err(|e| wrong(format!("{name}: {}", e)))?;
             changes.push(("program".to_owned(), programs));
         }
         let scaled = match scale {

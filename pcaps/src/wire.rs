@@ -26,4 +26,4 @@ pub use checksum::Checksum;
 pub use crc32::Crc32;
 pub use error::WireError;
 pub use frame::{FrameBuilder, Payload};
-pub use mac::MacAddr;
+pub use mac::{MacAddr, MacAddrError};

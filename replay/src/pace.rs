@@ -7,7 +7,7 @@ use thiserror::Error;
 /// Error: the text is not a pace.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "`{found}` is not a pace; expected original, top, line-rate, a factor (2.5x), a packet rate \
+    "`{found}` is not a speed; expected original, top, line-rate, a factor (2.5x), a packet rate \
      (1.5Mpps) or a bit rate (40Gbps)"
 )]
 pub struct ParsePaceError {

@@ -4,6 +4,7 @@ use super::expr::Expr;
 use super::host::HostSetting;
 use super::step::Step;
 use serde::Deserialize;
+use sluice_asic::toml_mistakes::{in_words, line_of};
 use sluice_asic::units::BitRate;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -165,11 +166,6 @@ pub struct ScenarioError {
     pub message: String,
 }
 
-/// Returns the line of a byte in a text, from 1.
-pub(crate) fn line_of(text: &str, at: usize) -> usize {
-    1 + text.as_bytes()[..at.min(text.len())].iter().filter(|b| **b == b'\n').count()
-}
-
 impl ScenarioFile {
     /// Parses the text of a scenario file; `origin` is its name, for errors.
     ///
@@ -182,7 +178,7 @@ impl ScenarioFile {
             message,
         };
         let mut file: ScenarioFile = toml::from_str(text)
-            .map_err(|e| error(e.span().map_or(0, |span| span.start), e.message().to_owned()))?;
+            .map_err(|e| error(e.span().map_or(0, |span| span.start), in_words(e.message())))?;
         (file.origin, file.text) = (origin.to_owned(), text.to_owned());
         for (i, scenario) in file.scenario.iter().enumerate() {
             let (at, scenario) = (scenario.span().start, scenario.get_ref());
@@ -202,6 +198,12 @@ impl ScenarioFile {
             }
         }
         Ok(file)
+    }
+
+    /// Returns the ids of all scenarios, also of those that are skipped.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        let scenarios = self.scenario.iter().map(|scenario| scenario.get_ref().id.as_str());
+        scenarios.chain(self.skip.iter().map(|skip| skip.id.as_str()))
     }
 
     /// Returns the line of an item of the file, from 1.

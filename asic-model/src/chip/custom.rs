@@ -3,6 +3,7 @@
 use super::assumptions::with_values;
 use super::{ChipProblems, ChipSpec};
 use crate::names::nearest;
+use crate::toml_mistakes::{in_words, line_of};
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
@@ -20,7 +21,7 @@ pub enum ChipFileError {
         message: String,
     },
     /// `base` is not the name of a shipped chip.
-    #[error("{origin}:{line}: `base` is `{found}`; expected one of {known}", known = ChipSpec::NAMES.join(", "))]
+    #[error("{origin}:{line}: `base` is `{found}`; expected one of {known}{}", near(.found), known = ChipSpec::NAMES.join(", "))]
     UnknownBase {
         /// The file, as the caller named it.
         origin: String,
@@ -60,6 +61,11 @@ pub enum ChipFileError {
         /// All problems.
         problems: ChipProblems,
     },
+}
+
+/// Returns the question whether the nearest name of a chip was meant.
+fn near(found: &str) -> String {
+    nearest(found, ChipSpec::NAMES).map_or(String::new(), |near| format!("; did you mean `{near}`?"))
 }
 
 /// A key that no chip has.
@@ -211,7 +217,7 @@ fn blame(leaves: &[Leaf], given: &Table, shape: &Table, origin: &str, message: &
         let mut trial = shape.clone();
         copy(given, &mut trial, &leaf.path);
         if let Err(error) = trial.try_into::<ChipSpec>() {
-            let (path, message) = (leaf.path.join("."), error.message().to_owned());
+            let (path, message) = (leaf.path.join("."), in_words(error.message()));
             return ChipFileError::BadValue { origin: origin.to_owned(), line: leaf.line, path, message };
         }
     }
@@ -225,10 +231,5 @@ fn tree_of(spec: &ChipSpec, origin: &str) -> Result<Table, ChipFileError> {
 
 fn syntax(text: &str, origin: &str, error: &toml::de::Error) -> ChipFileError {
     let line = line_of(text, error.span().map_or(0, |span| span.start));
-    ChipFileError::Syntax { origin: origin.to_owned(), line, message: error.message().to_owned() }
-}
-
-/// Returns the line, from 1, that holds the byte at `offset`.
-fn line_of(text: &str, offset: usize) -> usize {
-    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+    ChipFileError::Syntax { origin: origin.to_owned(), line, message: in_words(error.message()) }
 }

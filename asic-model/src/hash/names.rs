@@ -79,7 +79,7 @@ const ALIASES: [(&str, &str); 8] = [
 
 /// No algorithm has the name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("unknown hash algorithm `{found}`; {} (names: identity, random, xor8, xor16, xor32, crc_8, crc_16, crc_32, crc_64 and their catalogue relatives)", advice(*.nearest))]
+#[error("there is no hash algorithm `{found}`; {} (names: identity, random, xor8, xor16, xor32, crc_8, crc_16, crc_32, crc_64 and their catalogue relatives)", advice(*.nearest))]
 pub struct UnknownHashName {
     /// Name that was not found.
     pub found: String,
@@ -105,10 +105,9 @@ impl HashAlgorithm {
         let canonical =
             ALIASES.iter().find(|(alias, _)| bare(alias) == wanted).map_or(wanted, |(_, to)| bare(to));
         let found = Self::listed().find(|(listed, _)| bare(listed) == canonical);
-        found.map(|(_, algorithm)| algorithm).ok_or_else(|| UnknownHashName {
-            found: name.to_owned(),
-            nearest: nearest(&name.to_ascii_lowercase().replace('-', "_"), Self::names()),
-        })
+        found
+            .map(|(_, algorithm)| algorithm)
+            .ok_or_else(|| UnknownHashName { found: name.to_owned(), nearest: nearest(name, Self::names()) })
     }
 
     /// Returns the listed name of the algorithm; `None` for a custom polynomial, or a random matrix other than 0. If

@@ -3,6 +3,7 @@
 //! Every quantity prints as text that parses back to the same value, and is serialised as that text. Arithmetic and
 //! parsing are exact: `"1.5ms"` is a duration, `"0.5ps"` is refused.
 
+mod count;
 mod divisor;
 mod length;
 mod rate;
@@ -10,6 +11,7 @@ mod size;
 mod text;
 mod time;
 
+pub use count::{CountError, count, print_count};
 pub(crate) use divisor::Divisor;
 pub use length::Length;
 pub use rate::BitRate;

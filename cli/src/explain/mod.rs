@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> R
     }
     let chip = resolve::chip(&args.chip)?;
     if word == Some("ports") {
-        return ports::run(&resolve::ports(&chip, args.port_speed.as_deref())?, &chip.name, as_json);
+        return ports::run(&resolve::ports(&chip, args.port_speed)?, &chip.name, as_json);
     }
     if args.port_speed.is_some() {
         let help = "for example `sluice explain ports --port-speed 100G`";

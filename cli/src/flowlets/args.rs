@@ -1,5 +1,6 @@
 //! Arguments of `sluice flowlets`.
 
+use crate::numbers::{number, quantity};
 use clap::Args;
 use sluice_asic::units::{BitRate, Duration};
 use std::path::PathBuf;
@@ -17,28 +18,28 @@ pub(crate) struct FlowletsArgs {
     #[arg(long, value_name = "PROGRAMS", value_delimiter = ',')]
     pub(crate) through: Vec<String>,
     /// Additional delay of each uplink over the uplink before it; for --through
-    #[arg(long, default_value = "1us", value_name = "TIME", value_parser = duration)]
+    #[arg(long, default_value = "1us", value_name = "TIME", value_parser = quantity::<Duration>)]
     pub(crate) skew: Duration,
     /// Rate of the uplinks [default: that of the ports]; for --through
-    #[arg(long, value_name = "RATE", value_parser = rate)]
+    #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
     pub(crate) uplinks: Option<BitRate>,
     /// Program parameter, repeatable; for --through
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = crate::args::key_value)]
     pub(crate) sets: Vec<(String, String)>,
     /// Rates of paths over which letflow balances flows, such as 40G,20G
-    #[arg(long, value_name = "RATES", value_delimiter = ',', value_parser = rate)]
+    #[arg(long, value_name = "RATES", value_delimiter = ',', value_parser = quantity::<BitRate>)]
     pub(crate) elastic: Vec<BitRate>,
     /// Weights with which letflow draws a path [default: all equal]
     #[arg(long, value_name = "WEIGHTS", value_delimiter = ',', requires = "elastic")]
     pub(crate) coin: Vec<u32>,
     /// Number of flows on the paths
-    #[arg(long, default_value_t = 100, requires = "elastic")]
+    #[arg(long, default_value_t = 100, requires = "elastic", value_parser = number::<u32>(1..))]
     pub(crate) flows: u32,
     /// Packets to send over the paths for each timeout; the first quarter is not counted
-    #[arg(long, default_value = "400k", requires = "elastic", value_parser = crate::args::count)]
+    #[arg(long, default_value = "400k", requires = "elastic", value_parser = number::<u64>(..))]
     pub(crate) packets: u64,
     /// Seed of every random number
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = number::<u64>(..))]
     pub(crate) seed: u64,
     /// Chip: tofino, tofino2, or a TOML file that changes one of them
     #[arg(long, alias = "target", default_value = "tofino2", value_name = "CHIP")]
@@ -54,18 +55,10 @@ pub(crate) struct FlowletsArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Timeouts(pub(crate) Vec<Duration>);
 
-fn duration(text: &str) -> Result<Duration, String> {
-    text.parse().map_err(|e| format!("{e}"))
-}
-
-fn rate(text: &str) -> Result<BitRate, String> {
-    text.parse().map_err(|e| format!("{e}"))
-}
-
 fn timeouts(text: &str) -> Result<Timeouts, String> {
     let mut list = match text.split_once("..") {
-        Some((from, to)) => steps(duration(from)?, duration(to)?)?,
-        None => text.split(',').map(|t| duration(t.trim())).collect::<Result<_, _>>()?,
+        Some((from, to)) => steps(quantity(from)?, quantity(to)?)?,
+        None => text.split(',').map(|t| quantity(t.trim())).collect::<Result<_, _>>()?,
     };
     list.sort_unstable();
     list.dedup();

@@ -11,6 +11,7 @@ pub(crate) use args::FlowletsArgs;
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve;
+use crate::terminal;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{Bytes, Duration};
 use sluice_catalogue::{Catalogue, StageProgram};
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &FlowletsArgs, catalogue: &Catalogue, as_json: bool) -> 
     if let Some(dir) = &args.output {
         write_files(dir, &report)?;
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(as_json);
     if as_json {
         write!(out, "{}", pretty(&json::value(&report)))?;
     } else {
@@ -68,7 +69,8 @@ pub(crate) fn run(args: &FlowletsArgs, catalogue: &Catalogue, as_json: bool) -> 
 
 /// Reads the capture: its flowlets, and its frames if there are programs to send them through.
 fn read(args: &FlowletsArgs) -> Result<(census::Report, Trace), Failure> {
-    let bad = |e: sluice_pcaps::capture::CaptureError| Failure::with_help(&e, e.help());
+    let bad =
+        |e: sluice_pcaps::capture::CaptureError| Failure::with_help(&e, crate::replay::capture_help(&e));
     let mut reader = match &args.input {
         Some(path) => CaptureReader::open(path).map_err(bad)?,
         None => {

@@ -1,7 +1,8 @@
 //! Arguments of `sluice fuzz`.
 
-use crate::args::{Target, count};
+use crate::args::Target;
 use crate::fail::Failure;
+use crate::numbers::{number, quantity};
 use crate::verdict::VerdictFiles;
 use clap::Args;
 use sluice_asic::units::Duration;
@@ -20,20 +21,20 @@ pub(crate) struct FuzzArgs {
     #[command(flatten)]
     pub(crate) verdicts: VerdictFiles,
     /// Hunt for this long, in wall time [default: 60s without --cases]
-    #[arg(long, value_name = "TIME")]
-    pub(crate) time: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) time: Option<Duration>,
     /// Send this many inputs, of about 200 packets each; with the same seed the result is the same on any number of
     /// threads
-    #[arg(long, value_name = "N", value_parser = cases)]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(1..))]
     pub(crate) cases: Option<u64>,
     /// Seed of every random number; results depend on nothing else, except with --time
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = number::<u64>(..))]
     pub(crate) seed: u64,
     /// Exit with code 1 if less than this share of the reachable coverage points was reached
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "PERCENT", value_parser = number::<u8>(0..=100))]
     pub(crate) min_coverage: Option<u8>,
     /// Number of threads [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = number::<u16>(1..=1024))]
     pub(crate) jobs: Option<u16>,
     /// Folder for fuzz.json, the coverage report, and for each failure captures, entries and the command that
     /// replays them
@@ -48,7 +49,7 @@ pub(crate) struct FuzzArgs {
     pub(crate) buffer: Option<String>,
     /// Compare the engine with the reference interpreter on every Nth input, and on every input with new coverage. The
     /// interpreter takes most of the time
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::<u64>(1..))]
     pub(crate) compare: u64,
     /// After the hunt, test the properties: run all mutants of the program (copies with one mistake), or N of them, and
     /// report which ones a property, or a comparison with the original, notices
@@ -56,19 +57,11 @@ pub(crate) struct FuzzArgs {
     pub(crate) mutants: Option<usize>,
 }
 
-/// Parses a number of inputs, at least 1: without inputs, nothing is known of a property.
-fn cases(text: &str) -> Result<u64, String> {
-    count(text)
-        .ok()
-        .filter(|n| *n > 0)
-        .ok_or_else(|| "expected at least 1, such as 1000, 10k or 2M".to_owned())
-}
-
 /// Parses a number of mutants, or `all`.
 fn mutants(text: &str) -> Result<usize, String> {
     match text {
         "all" => Ok(usize::MAX),
-        text => count(text).map(|n| n as usize),
+        text => number(1..)(text).map_err(|e| format!("{e}, or `all`")),
     }
 }
 
@@ -82,12 +75,10 @@ pub(crate) struct Budget {
 impl FuzzArgs {
     /// Returns the end of the campaign: time or number of inputs, whichever comes first.
     pub(crate) fn budget(&self) -> Result<Budget, Failure> {
-        let text = match (&self.time, self.cases) {
-            (None, Some(_)) => None,
-            (None, None) => Some("60s"),
-            (Some(text), _) => Some(text.as_str()),
+        let time = match (self.time, self.cases) {
+            (None, None) => Some(Duration::from_secs(60)),
+            (time, _) => time,
         };
-        let time: Option<Duration> = text.map(str::parse).transpose().map_err(Failure::input)?;
         if time.is_some_and(Duration::is_zero) {
             return Err(Failure::with_help(
                 "--time 0 leaves no time for an input",

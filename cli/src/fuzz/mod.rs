@@ -14,6 +14,7 @@ use crate::fail::{Failure, print_error};
 use crate::files::pretty;
 use crate::interrupt::interrupt_flag;
 use crate::resolve::{self, Entries};
+use crate::terminal;
 use crate::verdict::{Ended, Verdict};
 use progress::Progress;
 use sluice_asic::port::FrontPort;
@@ -149,7 +150,7 @@ fn finish(done: &Done<'_>, as_json: bool) -> Result<(), Failure> {
     if let Some(dir) = &done.args.output {
         files::write(done, dir)?;
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(as_json);
     if as_json {
         write!(out, "{}", pretty(&json::value(done, true)))?;
     } else {

@@ -1,6 +1,6 @@
 //! Arguments of `sluice gen`.
 
-use crate::args::count;
+use crate::numbers::number;
 use clap::{Args, Subcommand, ValueEnum};
 use sluice_pcaps::wire::MacAddr;
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
     /// Most frames: 1000, 10k, 2M [default: 1000, or no limit under --duration or for a file]
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(..))]
     pub(crate) packets: Option<u64>,
     /// Only frames that start within this time, for example 10ms
     #[arg(long, value_name = "TIME")]
@@ -81,7 +81,7 @@ pub(crate) struct ArrivalArgs {
     #[arg(long, value_name = "RATE", default_value = "10Gbps")]
     pub(crate) rate: String,
     /// Seed of every random number
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = number::<u64>(..))]
     pub(crate) seed: u64,
     /// Process by which frames arrive
     #[arg(long, value_enum, default_value_t)]
@@ -96,10 +96,10 @@ pub(crate) struct ArrivalArgs {
     #[arg(long, value_enum)]
     pub(crate) periods: Option<PeriodKind>,
     /// incast: senders that start together, each at --rate; one flow each [default: 16]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(..))]
     pub(crate) senders: Option<u32>,
     /// incast: frames of each sender in a burst [default: 8]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(..))]
     pub(crate) burst: Option<u32>,
     /// incast: time between the starts of two bursts [default: 100us]
     #[arg(long, value_name = "TIME")]
@@ -143,13 +143,13 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "MAC", default_value = "02:00:00:00:01:00")]
     pub(crate) smac: MacAddr,
     /// VLAN tag with this identifier
-    #[arg(long, value_name = "VID")]
+    #[arg(long, value_name = "VID", value_parser = number::<u16>(..))]
     pub(crate) vlan: Option<u16>,
     /// Service tag (802.1ad) with this identifier in front of the VLAN tag
-    #[arg(long, value_name = "VID", requires = "vlan")]
+    #[arg(long, value_name = "VID", requires = "vlan", value_parser = number::<u16>(..))]
     pub(crate) qinq: Option<u16>,
     /// Priority code point of the tags
-    #[arg(long, value_name = "0..7", requires = "vlan", default_value_t = 0)]
+    #[arg(long, value_name = "0..7", requires = "vlan", default_value_t = 0, value_parser = number::<u8>(0..=7))]
     pub(crate) pcp: u8,
 }
 
@@ -158,7 +158,7 @@ pub(crate) struct LinkArgs {
 #[command(next_help_heading = "Flows")]
 pub(crate) struct FlowArgs {
     /// Number of flows, each with a different five-tuple [default: 1; incast: the senders; workload: 100]
-    #[arg(long, value_name = "K", value_parser = count)]
+    #[arg(long, value_name = "K", value_parser = number::<u64>(..))]
     pub(crate) flows: Option<u64>,
     /// Source addresses, repeatable or with commas [default: 10.0.0.0/16 and 2001:db8::/48]
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
@@ -174,19 +174,19 @@ pub(crate) struct FlowArgs {
 #[command(next_help_heading = "IP")]
 pub(crate) struct IpArgs {
     /// Share of flows over IPv6, in percent; --ipv6 alone means all [default: 0, or all if --dst has IPv6 only]
-    #[arg(long, value_name = "PERCENT", num_args = 0..=1, default_missing_value = "100")]
+    #[arg(long, value_name = "PERCENT", num_args = 0..=1, default_missing_value = "100", value_parser = number::<u8>(0..=100))]
     pub(crate) ipv6: Option<u8>,
     /// Source ports: 5000 or 5000..5099
     #[arg(long, value_name = "PORTS", default_value = "49152..65535")]
     pub(crate) sport: String,
     /// Differentiated services code point [default: 0; CNPs: 48]
-    #[arg(long, value_name = "0..63")]
+    #[arg(long, value_name = "0..63", value_parser = number::<u8>(0..=63))]
     pub(crate) dscp: Option<u8>,
     /// Explicit congestion notification [default: 0; RoCEv2: 2]
-    #[arg(long, value_name = "0..3")]
+    #[arg(long, value_name = "0..3", value_parser = number::<u8>(0..=3))]
     pub(crate) ecn: Option<u8>,
     /// Time to live or hop limit
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = number::<u8>(..))]
     pub(crate) ttl: u8,
 }
 
@@ -220,10 +220,10 @@ pub(crate) struct RoceArgs {
     #[arg(long, value_enum, default_value_t, help_heading = "Messages")]
     pub(crate) op: RoceOp,
     /// Largest payload of a packet: 256, 512, 1024, 2048 or 4096
-    #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Messages")]
+    #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Messages", value_parser = number::<u32>(..))]
     pub(crate) mtu: u32,
     /// Bytes of a message, cut into as many packets as it needs
-    #[arg(long, value_name = "BYTES", default_value_t = 4096, help_heading = "Messages")]
+    #[arg(long, value_name = "BYTES", default_value_t = 4096, help_heading = "Messages", value_parser = number::<u32>(..))]
     pub(crate) message: u32,
     #[command(flatten)]
     pub(crate) flow: FlowArgs,
@@ -270,10 +270,10 @@ pub(crate) struct VxlanArgs {
     #[command(flatten)]
     pub(crate) traffic: UdpArgs,
     /// First network identifier
-    #[arg(long, value_name = "VNI", default_value_t = 5000, help_heading = "Tunnel")]
+    #[arg(long, value_name = "VNI", default_value_t = 5000, help_heading = "Tunnel", value_parser = number::<u32>(..))]
     pub(crate) vni: u32,
     /// Number of network identifiers; flows take them in turn
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Tunnel")]
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Tunnel", value_parser = number::<u32>(..))]
     pub(crate) vnis: u32,
     /// Outer source addresses
     #[arg(long, value_name = "PREFIX", default_value = "10.255.0.1", help_heading = "Tunnel")]
@@ -332,7 +332,7 @@ pub(crate) struct PfcArgs {
     )]
     pub(crate) classes: Vec<u8>,
     /// Length of a pause in quanta of 512 bit times; 0 ends a pause
-    #[arg(long, value_name = "0..65535", default_value_t = 65_535, help_heading = "Pauses")]
+    #[arg(long, value_name = "0..65535", default_value_t = 65_535, help_heading = "Pauses", value_parser = number::<u16>(0..=65535))]
     pub(crate) quanta: u16,
     /// Let every second frame end the pause
     #[arg(long, help_heading = "Pauses")]
@@ -358,7 +358,7 @@ pub(crate) struct FlowsArgs {
     #[arg(long, value_name = "RATE", default_value = "10Gbps", help_heading = "Defaults")]
     pub(crate) rate: String,
     /// Frame length of a flow whose line gives none; for RoCEv2, the largest payload of a packet
-    #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Defaults")]
+    #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Defaults", value_parser = number::<u32>(..))]
     pub(crate) size: u32,
     #[command(flatten)]
     pub(crate) link: LinkArgs,
@@ -367,12 +367,13 @@ pub(crate) struct FlowsArgs {
 /// Flags of `gen workload`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WorkloadArgs {
-    /// File with the distribution of flow sizes: lines of bytes and cumulative percent
+    /// Distribution of flow sizes: a published one, such as web-search or ali-storage, or a file with lines of bytes and
+    /// cumulative percent
     pub(crate) cdf: PathBuf,
     #[command(flatten)]
     pub(crate) out: OutputArgs,
     /// Load: payload bytes, in percent of --rate
-    #[arg(long, value_name = "1..100", default_value_t = 50, help_heading = "Workload")]
+    #[arg(long, value_name = "1..100", default_value_t = 50, help_heading = "Workload", value_parser = number::<u32>(1..=100))]
     pub(crate) load: u32,
     /// Bit rate that the load is a share of
     #[arg(long, value_name = "RATE", default_value = "100Gbps", help_heading = "Workload")]
@@ -384,10 +385,10 @@ pub(crate) struct WorkloadArgs {
     #[arg(long, value_name = "PROTO", default_value = "roce", value_parser = ["udp", "tcp", "roce"], help_heading = "Workload")]
     pub(crate) proto: String,
     /// Frame length without FCS; for RoCEv2, the largest payload of a packet
-    #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Workload")]
+    #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Workload", value_parser = number::<u32>(..))]
     pub(crate) size: u32,
     /// Seed of every random number
-    #[arg(long, default_value_t = 1, help_heading = "Workload")]
+    #[arg(long, default_value_t = 1, help_heading = "Workload", value_parser = number::<u64>(..))]
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) flow: FlowArgs,

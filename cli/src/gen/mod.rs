@@ -5,8 +5,9 @@ mod source;
 mod summary;
 mod write;
 
-use crate::fail::{Failure, print_error};
+use crate::fail::Failure;
 use crate::files::pretty;
+use crate::terminal;
 pub(crate) use args::GenArgs;
 use std::io::Write;
 
@@ -23,9 +24,9 @@ pub(crate) fn run(args: &GenArgs, as_json: bool) -> Result<(), Failure> {
     if as_json {
         write!(std::io::stdout().lock(), "{}", pretty(&summary))?;
     } else if plan.to_stdout {
-        print_error(summary::text(&plan, &tally));
+        terminal::note(summary::text(&plan, &tally));
     } else {
-        write!(std::io::stdout().lock(), "{}", summary::text(&plan, &tally))?;
+        terminal::print(&summary::text(&plan, &tally))?;
     }
     if interrupted { Err(Failure::Interrupted) } else { Ok(()) }
 }

@@ -5,6 +5,7 @@ use super::args::{
     Process, RoceOp, UdpArgs, VxlanArgs, What, WorkloadArgs,
 };
 use crate::fail::Failure;
+use crate::numbers::did_you_mean;
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::generate::{
     ArpKind, Arrivals, Cdf, Envelope, FlowList, FrameList, FrameSource, GenerateError, Incast, Kind,
@@ -153,8 +154,22 @@ fn sizes(text: &str) -> Result<Sizes, Failure> {
     cdf(Path::new(path)).map(Sizes::Cdf)
 }
 
+/// Returns the distribution of a file, or the published one of this name.
 fn cdf(path: &Path) -> Result<Cdf, Failure> {
-    let content = read(path)?;
+    let published = path.to_str().filter(|_| !path.exists()).map(|name| (name, Cdf::published(name)));
+    let content = match published {
+        Some((_, Some(cdf))) => return Ok(cdf),
+        Some((name, None)) => {
+            let names: Vec<&str> = Cdf::published_names().collect();
+            let help = format!("published ones are {}; or give a file", names.join(", "));
+            let near = did_you_mean(name, names);
+            return Err(Failure::with_help(
+                format!("there is no distribution of sizes `{name}`{near}"),
+                help,
+            ));
+        }
+        None => read(path)?,
+    };
     let help = "write lines of `SIZE SHARE`, with cumulative shares from 0 to 100 percent (or to 1)";
     Cdf::parse(&path.display().to_string(), &content).map_err(|e| Failure::with_help(e, help))
 }

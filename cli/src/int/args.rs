@@ -1,5 +1,6 @@
 //! Arguments of `sluice int`.
 
+use crate::numbers::number;
 use clap::{Args, Subcommand, ValueEnum};
 use sluice_pcaps::int::{HpccLayout, Marks};
 use std::path::PathBuf;
@@ -22,16 +23,16 @@ pub(crate) struct DecodeArgs {
     /// Capture: pcap or pcapng, plain, .gz or .zst
     pub(crate) file: PathBuf,
     /// DSCP of packets with INT; 64: INT is not marked by a DSCP
-    #[arg(long, default_value_t = 0x17, value_parser = clap::value_parser!(u8).range(0..=64))]
+    #[arg(long, default_value_t = 0x17, value_parser = number::<u8>(0..=64))]
     pub(crate) dscp: u8,
     /// UDP destination port of packets with INT
-    #[arg(long, default_value_t = 54_321, value_name = "PORT")]
+    #[arg(long, default_value_t = 54_321, value_name = "PORT", value_parser = number::<u16>(..))]
     pub(crate) int_port: u16,
     /// UDP destination port of Telemetry Reports
-    #[arg(long, default_value_t = 32_766, value_name = "PORT")]
+    #[arg(long, default_value_t = 32_766, value_name = "PORT", value_parser = number::<u16>(..))]
     pub(crate) report_port: u16,
     /// UDP destination port of packets with HPCC's header, such as 4791
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = number::<u16>(..))]
     pub(crate) hpcc_port: Option<u16>,
     /// Layout of HPCC's header: the parameter `layout` of `hpcc-int`
     #[arg(long, value_enum, default_value_t, value_name = "LAYOUT")]
@@ -40,7 +41,7 @@ pub(crate) struct DecodeArgs {
     #[arg(long)]
     pub(crate) skip_broken: bool,
     /// Most hops to print
-    #[arg(long, default_value_t = 20, value_name = "N")]
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = number::<usize>(..))]
     pub(crate) limit: usize,
     /// Folder for int.json, hops.csv, hops.parquet, latency.svg, queue.svg and manifest.json
     #[arg(short, long, value_name = "DIR")]

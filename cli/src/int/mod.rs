@@ -10,6 +10,7 @@ pub(crate) use args::IntArgs;
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::rows::Format;
+use crate::terminal;
 use args::{Action, DecodeArgs};
 use rows::{Decoded, Row};
 use sluice_pcaps::capture::CaptureReader;
@@ -24,7 +25,7 @@ pub(crate) fn run(args: &IntArgs, as_json: bool) -> Result<(), Failure> {
     if let Some(dir) = &args.output {
         write_files(dir, &decoded)?;
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(as_json);
     if as_json {
         writeln!(out, "{}", text::json(&decoded))?;
     } else {

@@ -9,8 +9,9 @@ pub use own::P4Crate;
 pub(crate) use stage::P4Program;
 
 use crate::check::counts;
-use crate::fail::{Failure, print_error};
+use crate::fail::Failure;
 use crate::snippet;
+use crate::terminal;
 use clap::Args;
 use files::{Files, Remembering};
 use serde_json::{Value, json};
@@ -329,7 +330,7 @@ pub(crate) fn files_of(path: &Path, args: &P4Args, chip: &ChipSpec) -> Result<Ve
 pub(crate) fn open(path: &Path, args: &P4Args, chip: &ChipSpec) -> Result<P4Program, Failure> {
     let (program, warnings) = read_quietly(path, args, chip)?;
     if !warnings.is_empty() {
-        print_error(format!("{warnings}\n"));
+        terminal::note(format_args!("{warnings}\n"));
     }
     Ok(program)
 }
@@ -359,7 +360,7 @@ pub(crate) fn run(path: &Path, args: &P4Args, chip: &ChipSpec, as_json: bool) ->
     let origin = path.display().to_string();
     let reading = reading(&origin, args, chip);
     let program = reading.program();
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(as_json);
     if as_json {
         let mut findings: Vec<Value> =
             reading.parsed.diagnostics.list().iter().map(|one| json_of(&reading.parsed, one)).collect();
@@ -373,7 +374,7 @@ pub(crate) fn run(path: &Path, args: &P4Args, chip: &ChipSpec, as_json: bool) ->
     let warnings = reading.warnings();
     let Some(program) = program else {
         if !warnings.is_empty() {
-            print_error(format!("{warnings}\n"));
+            terminal::note(format_args!("{warnings}\n"));
         }
         return Err(reading.failure());
     };

@@ -12,6 +12,8 @@ pub(crate) use args::PolarizationArgs;
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve::blueprint;
+use crate::table::{table, wide};
+use crate::terminal;
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fabric::flows::{Extracted, Flows, Generator, extract};
 use sluice_fabric::polarization::run as measure_scheme;
@@ -73,11 +75,11 @@ pub(crate) fn run(args: &PolarizationArgs, catalogue: &Catalogue, as_json: bool)
     if let Some(dir) = &args.output {
         write_files(dir, &report)?;
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(as_json);
     if as_json {
         writeln!(out, "{}", json::value(&report))?;
     } else {
-        write!(out, "{}", text::text(&report))?;
+        write!(out, "{}", text::text(&report, table))?;
     }
     Ok(())
 }
@@ -199,7 +201,7 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
     let mut folder = Folder::of("polarization");
     let json = pretty(&json::value(report));
     folder.text(dir, "polarization.json", "sluice.polarization/1", "all figures", &json)?;
-    folder.text(dir, "polarization.txt", "text", "the same as printed", &text::text(report))?;
+    folder.text(dir, "polarization.txt", "text", "the same as printed", &text::text(report, wide))?;
     let cdf = plot::cdf(report);
     folder.chart(
         dir,

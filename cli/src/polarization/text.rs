@@ -2,11 +2,12 @@
 
 use super::draws::{Draws, quantile};
 use super::{Outcome, Report};
-use crate::table::table;
+use crate::table::Layout;
 use sluice_fabric::polarization::Results;
 use std::fmt::Write;
 
-pub(super) fn text(report: &Report<'_>) -> String {
+/// Returns the report; `table` lays out its tables.
+pub(super) fn text(report: &Report<'_>, table: Layout) -> String {
     let mut out = String::new();
     let flows = report.outcomes.iter().find_map(|o| o.results.as_ref().ok()).map_or(0, |r| r.flows);
     let _ = writeln!(out, "{}\n  {flows} flows", report.network.name);
@@ -19,13 +20,13 @@ pub(super) fn text(report: &Report<'_>) -> String {
             together(&mut out, &draws);
         }
         if let Some(worst) = draws.worst() {
-            detail(&mut out, &draws.name, worst);
+            detail(&mut out, &draws.name, worst, table);
         }
     }
     for (name, why) in report.outcomes.iter().filter_map(|o| Some((&o.name, o.results.as_ref().err()?))) {
         let _ = writeln!(out, "\n{name}: no plan: {why}");
     }
-    packets(&mut out, report);
+    packets(&mut out, report, table);
     if !report.sizes.is_empty() {
         let rows = report.sizes.iter().map(|(q, cv)| vec![q.to_string(), format!("{cv:.4}")]).collect();
         let _ = writeln!(out, "\nCoprime sizes, noise taken off:\n{}", table(&["SIZE", "CV"], rows));
@@ -41,7 +42,7 @@ pub(super) fn text(report: &Report<'_>) -> String {
 }
 
 /// Writes what packets did beside the walks of their flows.
-fn packets(out: &mut String, report: &Report<'_>) {
+fn packets(out: &mut String, report: &Report<'_>, table: Layout) {
     let Some(program) = &report.args.packets else { return };
     let mut rows = Vec::new();
     for outcome in &report.outcomes {
@@ -112,7 +113,7 @@ fn scheme(o: &Outcome) -> Vec<String> {
     ]
 }
 
-fn detail(out: &mut String, name: &str, r: &Results) {
+fn detail(out: &mut String, name: &str, r: &Results, table: Layout) {
     const POINTS: [&str; 10] =
         ["POINT", "GROUPS", "EMPTY", "IDLE LINKS", "CV P50", "CV P99", "CV MAX", "BYTES", "NOISE", "MAX/MIN"];
     let row = |p: &sluice_fabric::polarization::PointStats| {

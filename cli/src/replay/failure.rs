@@ -1,8 +1,10 @@
 //! Converts errors of a replay to those of the command line, which name flags and files.
 
-use crate::fail::Failure;
+use crate::fail::{Failure, neighbour};
 use sluice_pcaps::capture::{CaptureError, CaptureFault};
 use sluice_replay::{Error, Fates, Passes, RateWarning};
+use std::io::ErrorKind;
+use std::path::Path;
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
@@ -45,14 +47,17 @@ impl From<Error> for Failure {
 }
 
 /// Returns the remedy for a fault of a capture, with its flag if a flag is the remedy.
-fn help(e: &CaptureError) -> String {
-    match e.fault {
+pub(crate) fn help(e: &CaptureError) -> String {
+    match &e.fault {
         CaptureFault::BeyondRun { found, limit } => {
-            let times = found / limit.max(1) + 1;
+            let times = found / limit.max(&1) + 1;
             format!(
                 "send {times} times as fast or faster, `--speed {times}x` if this run is at 1x; `--speed line-rate` ignores \
                  timestamps; `--limit N` ends the run before this frame"
             )
+        }
+        CaptureFault::Io(io) if io.kind() == ErrorKind::NotFound => {
+            neighbour(Path::new(&*e.file)).unwrap_or_else(|| e.help().to_string())
         }
         _ => e.help().to_string(),
     }

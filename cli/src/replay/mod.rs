@@ -18,7 +18,9 @@ use crate::fail::{Failure, print_error};
 use crate::files::{Folder, Pending, pretty};
 use crate::interrupt::interrupt_flag;
 use crate::resolve::{self, Entries};
+use crate::terminal;
 use crate::timeline;
+pub(crate) use failure::help as capture_help;
 use progress::ProgressLine;
 use serde_json::Value;
 use sluice_asic::port::{FrontPort, PortMap, PortName};
@@ -97,7 +99,7 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
         print_error(format_args!("{}\n", crate::snippet::no_fit(&no_fit)));
         Failure::Property
     })?;
-    let ports = resolve::ports(&chip, args.port_speed.as_deref())?;
+    let ports = resolve::ports(&chip, args.port_speed)?;
     if let [_, second, ..] = args.entries.as_slice() {
         let help = "give one file with all entries; only a network (--topology) takes several";
         return Err(Failure::with_help(
@@ -171,7 +173,7 @@ fn port_speed(text: &str, ports: &PortMap) -> Result<(u16, BitRate), Failure> {
 fn config(args: &ReplayArgs, port_speeds: Vec<(u16, BitRate)>) -> Result<SwitchConfig, Failure> {
     Ok(SwitchConfig {
         mode: if args.functional { Mode::Functional } else { Mode::Timed },
-        clock_origin: args.clock_origin.parse().map_err(Failure::input)?,
+        clock_origin: args.clock_origin,
         queues: QueueSetup {
             limit: Cells(args.queue_limit),
             strict: args.scheduler == SchedulerKind::Strict,
@@ -187,17 +189,12 @@ fn options(args: &ReplayArgs, schedule: Schedule) -> Result<Options, Failure> {
     Ok(Options {
         schedule,
         rewrite: schedule::rewrite(args),
-        drain: args.drain.parse().map_err(Failure::input)?,
-        pfc_cable: args.obey_pfc.then(|| args.cable.parse()).transpose().map_err(Failure::input)?,
+        drain: args.drain,
+        pfc_cable: args.obey_pfc.then_some(args.cable),
         comments: args.comments,
         strict: args.strict,
         trace: args.trace,
     })
-}
-
-/// Returns the resolution of `--ndr-resolution`.
-fn resolution(args: &ReplayArgs) -> Result<Option<BitRate>, Failure> {
-    args.ndr_resolution.as_deref().map(|text| text.parse().map_err(Failure::input)).transpose()
 }
 
 /// Runs the replay, with `--find-ndr` after a search of the rate.
@@ -211,7 +208,7 @@ fn search_and_finish<E: Executor>(
         true => {
             job.inputs.check_repeatable(sluice_replay::Passes::RateSearch)?;
             let replay = job.replay(&job.options);
-            Some(replay.find_rate(resolution(job.args)?, executors, &mut progress)?)
+            Some(replay.find_rate(job.args.ndr_resolution, executors, &mut progress)?)
         }
         false => None,
     };
@@ -274,7 +271,7 @@ fn finish<E: Executor>(
     add_rate(&mut summary, found);
     write_files(job, files, &outcome, &summary)?;
     let coverage = job.checks.points.as_ref().zip(outcome.coverage.as_ref());
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(as_json);
     if as_json {
         if let Some((points, coverage)) = coverage {
             summary["coverage"] = coverage_report::shares(points, coverage);

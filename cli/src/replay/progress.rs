@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use sluice_asic::units::{BitRate, Time};
 use sluice_pcaps::replay::Schedule;
 use sluice_replay::{Attempt, InputProgress, Progress, Run, Status};
-use std::io::IsTerminal;
 use std::time::Instant;
 
 /// A run shorter than this shows nothing.
@@ -34,7 +33,7 @@ impl ProgressLine {
             schedule: Schedule::default(),
             bytes: None,
             bar: None,
-            terminal: std::io::stderr().is_terminal(),
+            terminal: crate::terminal::shows_progress(),
         }
     }
 

@@ -4,17 +4,14 @@ use crate::args::{Addresses, ReplayArgs};
 use crate::fail::Failure;
 use sluice_asic::units::Duration;
 use sluice_pcaps::replay::{Pace, Rewrite, Schedule};
-use sluice_replay::{ParsePaceError, parse_decimal, parse_pace};
+use sluice_replay::{ParsePaceError, parse_decimal};
 
 /// Returns the schedule that the flags ask for.
 pub(super) fn schedule(args: &ReplayArgs) -> Result<Schedule, Failure> {
     if args.loops == 0 && args.limit.is_none() && args.duration.is_none() {
         return Err(Failure::with_help("--loop 0 never ends", "add --limit N or --duration TIME"));
     }
-    let duration = match &args.duration {
-        None => u64::MAX,
-        Some(text) => text.parse::<Duration>().map_err(Failure::input)?.as_ps(),
-    };
+    let duration = args.duration.map_or(u64::MAX, Duration::as_ps);
     Ok(Schedule {
         pace: pace(args).map_err(Failure::input)?,
         turns: args.loops,
@@ -45,5 +42,5 @@ fn pace(args: &ReplayArgs) -> Result<Pace, ParsePaceError> {
     if let Some(rate) = &args.mbps {
         return parse_decimal(rate, 1_000_000).map(Pace::Bits);
     }
-    parse_pace(&args.speed)
+    Ok(args.speed)
 }

@@ -3,6 +3,7 @@
 use super::control_plane;
 use super::sonic;
 use crate::explain;
+use crate::hint::{own_arguments, proposals};
 use crate::table::table;
 use serde_json::Value;
 use sluice_asic::tm::buffer::Rule;
@@ -368,15 +369,22 @@ fn queues(out: &mut String, switch: &SwitchSetup, s: &Value) -> std::fmt::Result
     writeln!(out, "\n{}", table(&["FULLEST QUEUES", "ENQUEUED", "DROPPED", "MAX CELLS", "MAX BYTES"], rows))
 }
 
+/// Writes commands that show more, with the arguments of the user.
 fn next(out: &mut String, name: &str, is_written: bool) -> std::fmt::Result {
-    writeln!(out, "\nnext:")?;
-    writeln!(out, "  sluice replay {name} --trace --limit 3    what happens to each packet, step by step")?;
+    let own = |without: &[&str]| own_arguments("replay", "replay", name, without);
+    let mut list = vec![(
+        format!(
+            "sluice replay {} --trace --limit 3",
+            own(&["--trace", "--limit", "--coverage", "--find-ndr", "-o", "--output"])
+        ),
+        "what happens to each packet, step by step",
+    )];
     if !is_written {
-        writeln!(
-            out,
-            "  sluice replay {name} -o out              captures and summary.json, for tshark and scripts"
-        )?;
+        let command = format!("sluice replay {} -o out", own(&[]));
+        list.push((command, "captures and summary.json, for tshark and scripts"));
     }
-    writeln!(out, "  sluice report {name}                     stages, resources, cycles")?;
-    writeln!(out, "  sluice explain WORD                       what a word above means")
+    let report = own_arguments("replay", "report", name, &["-o", "--output"]);
+    list.push((format!("sluice report {report}"), "stages, resources, cycles"));
+    list.push(("sluice explain WORD".to_owned(), "what a word above means"));
+    write!(out, "\nnext:\n{}", proposals(&list))
 }

@@ -11,7 +11,7 @@ use crate::args::ReportArgs;
 use crate::fail::Failure;
 use crate::files::{Folder, Pending, pretty};
 use crate::hint::own_arguments;
-use crate::resolve;
+use crate::{resolve, terminal};
 use serde_json::Value;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::Catalogue;
@@ -112,7 +112,7 @@ fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure
 
 /// Returns commands that show more, with the words that the user gave.
 fn more(args: &ReportArgs) -> String {
-    let words = own_arguments("report", &args.program, &["--html"]);
+    let words = own_arguments("report", "report", &args.program, &["--html", "-q", "--quiet"]);
     let page = std::path::Path::new(&args.program).with_extension("html");
     let page = page.file_name().map_or_else(|| "report.html".into(), |name| name.to_string_lossy());
     format!(
@@ -128,11 +128,9 @@ fn for_both(folder: &mut Folder, dir: &std::path::Path, text: &str, value: &Valu
 
 /// Prints the text, or the JSON.
 fn print(text: &str, value: &Value, as_json: bool) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    if as_json {
-        write!(out, "{}", pretty(value))?
-    } else {
-        write!(out, "{text}")?
+    match as_json {
+        true => write!(std::io::stdout().lock(), "{}", pretty(value))?,
+        false => terminal::print(text)?,
     }
     Ok(())
 }

@@ -1,12 +1,13 @@
 //! `sluice report --sweep`: parses the range, runs the sweep, writes files and text.
 
 use super::{placed, plot, print};
-use crate::args::{ReportArgs, count};
+use crate::args::ReportArgs;
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve;
-use crate::table::table;
+use crate::table::{Layout, table, wide};
 use sluice_asic::chip::Column;
+use sluice_asic::units::count;
 use sluice_catalogue::Catalogue;
 use sluice_report::{SweepPoint, sweep};
 
@@ -26,9 +27,7 @@ fn range(text: &str) -> Result<Range, Failure> {
         text.split_once('=').ok_or_else(|| wrong(format!("--sweep `{text}` names no parameter")))?;
     let (from, to) =
         values.split_once("..").ok_or_else(|| wrong(format!("--sweep `{values}` is not a range")))?;
-    let number = |text: &str| {
-        count(text.trim()).map_err(|e| wrong(format!("--sweep range `{values}`: `{text}`: {e}")))
-    };
+    let number = |text: &str| count(text.trim()).map_err(|e| wrong(format!("--sweep range `{values}`: {e}")));
     let (from, to) = (number(from)?, number(to.trim_start_matches('='))?);
     if from == 0 || from > to {
         return Err(wrong(format!("--sweep range `{values}`: FROM must be at least 1 and at most TO")));
@@ -69,7 +68,7 @@ pub(super) fn run(
     let sweep = sweep(&key, (from, to), &mut |value| placed(args, catalogue, &chip, Some((&key, value))))?;
     let (points, largest) = (&sweep.points, sweep.largest());
     let heading = ["value", "stages", "SRAM", "TCAM", "map RAM", "ns", "closest to its limit"];
-    let rows = table(&heading, points.iter().map(row).collect());
+    let rows = |table: Layout| table(&heading, points.iter().map(row).collect());
     let verdict = match largest {
         Some(largest) if sweep.smallest_failure().is_some() => {
             format!("{key} = {largest} is the largest that fits {}", chip.name)
@@ -79,19 +78,21 @@ pub(super) fn run(
     };
     let why = points.iter().find_map(|p| p.result.as_ref().err().map(|e| (p.value, e)));
     let why = why.map_or_else(String::new, |(value, e)| format!("at {value}: {e}\n"));
-    let text =
-        format!("{} on {}, {key} from {from} to {to}\n\n{rows}\n\n{verdict}\n{why}", args.program, chip.name);
+    let text = |table| {
+        let (program, chip, rows) = (&args.program, &chip.name, rows(table));
+        format!("{program} on {chip}, {key} from {from} to {to}\n\n{rows}\n\n{verdict}\n{why}")
+    };
     let value = sweep.json();
     if let Some(dir) = &args.output {
         let mut folder = Folder::of("report");
-        folder.text(dir, "sweep.txt", "text", "the sweep for people", &text)?;
+        folder.text(dir, "sweep.txt", "text", "the sweep for people", &text(wide))?;
         folder.text(dir, "sweep.json", "sluice.sweep/1", "the sweep for machines", &pretty(&value))?;
         let title = format!("{} on {}", args.program, chip.name);
         let drawing = plot::sweep(&title, &sweep);
         folder.chart(dir, "sweep.svg", "svg", "stages and memory against the parameter", &drawing)?;
         folder.finish(dir)?;
     }
-    print(&text, &value, as_json)?;
+    print(&text(table), &value, as_json)?;
     if largest.is_some() { Ok(()) } else { Err(Failure::Property) }
 }
 

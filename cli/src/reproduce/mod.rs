@@ -5,7 +5,8 @@ mod json;
 mod parts;
 mod text;
 
-use crate::fail::{Failure, print_error};
+use crate::fail::Failure;
+use crate::terminal;
 use clap::Args;
 use sluice_catalogue::Catalogue;
 use sluice_papers::{Experiment, Found, Judgement, Library, Rival, Scale, judge};
@@ -44,7 +45,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, requires = "output")]
     again: bool,
     /// Threads that share the runs; results do not depend on it [default: one for each processor]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::numbers::threads)]
     threads: Option<NonZero<usize>>,
     #[command(flatten)]
     p4: crate::p4::P4Args,
@@ -65,7 +66,7 @@ pub(crate) fn run(args: &ReproduceArgs, catalogue: &Catalogue, as_json: bool) ->
         Some(folder) => files::library(folder)?,
         None => Library::shipped().map_err(|e| Failure::Inconsistent(e.to_string()))?,
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(as_json || args.markdown || args.ids.is_empty());
     if args.ids.is_empty() {
         match as_json {
             true => writeln!(out, "{}", json::list(&library.experiments))?,
@@ -87,7 +88,10 @@ pub(crate) fn run(args: &ReproduceArgs, catalogue: &Catalogue, as_json: bool) ->
         }
         wanted.retain(|experiment| {
             if experiment.needs_capture() {
-                print_error(format_args!("note: {} is left out: it needs --capture FILE\n", experiment.id));
+                terminal::note(format_args!(
+                    "note: {} is left out: it needs --capture FILE\n",
+                    experiment.id
+                ));
             }
             !experiment.needs_capture()
         });
@@ -127,9 +131,13 @@ fn chosen<'a>(ids: &[String], all: &'a [Experiment]) -> Result<Vec<&'a Experimen
             || experiment.id == id
             || experiment.id.strip_prefix(id).is_some_and(|rest| rest.starts_with('/'))
     };
+    let names = |experiment: &'a Experiment| {
+        let id = experiment.id.as_str();
+        [id, id.split('/').next().unwrap_or(id), "all"]
+    };
     for id in ids {
         if !all.iter().any(|experiment| means(id, experiment)) {
-            let near = sluice_asic::names::nearest(id, all.iter().map(|experiment| experiment.id.as_str()));
+            let near = sluice_asic::names::nearest(id, all.iter().flat_map(names));
             let help = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
             let help = format!("{help}`sluice reproduce` lists all experiments");
             return Err(Failure::with_help(format!("there is no experiment `{id}`"), help));
@@ -151,7 +159,7 @@ fn one(
     let takes_rivals = experiment.contest.iter().any(|part| part.rivals);
     for rival in rivals.iter().filter(|_| !takes_rivals) {
         let (id, program) = (&experiment.id, &rival.program);
-        print_error(format_args!(
+        terminal::note(format_args!(
             "note: {id} has no programs that compete, so {program} does not take part\n"
         ));
     }

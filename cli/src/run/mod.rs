@@ -12,6 +12,8 @@ mod watch;
 
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
+use crate::numbers::{did_you_mean, number, threads};
+use crate::terminal;
 use crate::timeline::check_built;
 use crate::verdict::{Ended, Verdict, VerdictFiles};
 use clap::Args;
@@ -21,6 +23,7 @@ use sluice_scenario::contest::WatchFlow;
 use sluice_scenario::{Lab, Outcome};
 use source::Source;
 use std::io::Write;
+use std::num::NonZero;
 use std::path::PathBuf;
 use watch::{Finished, Form};
 
@@ -48,7 +51,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME", value_parser = crate::timeline::interval, requires = "timelines")]
     timelines_every: Option<Duration>,
     /// Run each contest with N seeds, from its first one on [default: the file's, or 5]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(1..=1000))]
     pub(crate) seeds: Option<u32>,
     /// Do all runs of contests, also those that the output folder has already
     #[arg(long, requires = "output")]
@@ -67,11 +70,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "markdown", "output"])]
     pub(crate) write_flows: Option<PathBuf>,
     /// Of a config of an ns-3 simulator, run only the first N flows
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<usize>(..))]
     pub(crate) flows: Option<usize>,
     /// Threads on which a contest's runs are done; results do not depend on it
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = crate::args::threads)]
-    pub(crate) threads: usize,
+    #[arg(long, default_value = "1", value_name = "N", value_parser = threads)]
+    pub(crate) threads: NonZero<usize>,
     #[command(flatten)]
     pub(crate) verdicts: VerdictFiles,
     #[command(flatten)]
@@ -133,15 +136,24 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
     if let Some(dir) = args.output.as_ref().filter(|_| !args.timelines.is_empty()) {
         lab.watch(args.timelines_every, watch::watches(dir, &args.timelines, &finished));
     }
-    let outcomes = outcomes(lab, &sources, &wanted);
-    if outcomes.is_empty() {
-        let help = "`sluice run --list` shows the ids";
+    let names = names(&sources, &wanted);
+    if names.is_empty() {
+        let ids = sources.iter().flat_map(|source| source.file.ids());
+        let near = args.filter.first().map_or(String::new(), |filter| did_you_mean(filter, ids));
         return Err(Failure::with_help(
-            format!("no scenario is called `{}`", args.filter.join("`, `")),
-            help,
+            format!("no scenario is called `{}`{near}", args.filter.join("`, `")),
+            "`sluice run --list` shows the ids",
         ));
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(as_json || args.markdown);
+    let rows = (!as_json && !args.markdown).then(|| text::Rows::new(&names));
+    if let Some(rows) = &rows {
+        out.write_all(rows.head().as_bytes())?;
+    }
+    let outcomes = outcomes(lab, &sources, &wanted, &mut |outcome| match &rows {
+        Some(rows) => out.write_all(rows.row(outcome).as_bytes()),
+        None => Ok(()),
+    })?;
     if args.markdown {
         write!(out, "{}", markdown::page(&outcomes))?;
     } else if as_json {
@@ -215,13 +227,42 @@ fn for_ci(outcome: &Outcome) -> Vec<Verdict> {
     all
 }
 
-fn outcomes(mut lab: Lab, sources: &[Source], wanted: &dyn Fn(&str) -> bool) -> Vec<Outcome> {
-    let mut list = Vec::new();
+/// Runs the scenarios, and calls `ended` with each as soon as it has run. After an error of `ended`, the rest runs all the same.
+fn outcomes(
+    mut lab: Lab,
+    sources: &[Source],
+    wanted: &dyn Fn(&str) -> bool,
+    ended: &mut dyn FnMut(&Outcome) -> std::io::Result<()>,
+) -> Result<Vec<Outcome>, Failure> {
+    let (mut list, mut printed) = (Vec::new(), Ok(()));
     for source in sources {
         let profiles = |name: &str| source.profile(name);
-        lab.run(&source.file, &profiles, wanted, &mut |outcome| list.push(outcome));
+        lab.run(&source.file, &profiles, wanted, &mut |outcome| {
+            if printed.is_ok() {
+                printed = ended(&outcome);
+            }
+            list.push(outcome);
+        });
     }
-    list
+    printed?;
+    Ok(list)
+}
+
+/// Returns the ids and profiles of the scenarios that run.
+fn names(sources: &[Source], wanted: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
+    let mut names = Vec::new();
+    for file in sources.iter().map(|source| &source.file) {
+        for scenario in file.scenario.iter().map(|s| s.get_ref()).filter(|s| wanted(&s.id)) {
+            let mut profiles = scenario.device.over(&file.device).profiles.unwrap_or_default();
+            if scenario.host.is_some() {
+                profiles = vec!["host".to_owned()];
+            }
+            names.extend(profiles.into_iter().map(|profile| (scenario.id.clone(), profile)));
+        }
+        let skipped = file.skip.iter().filter(|skip| wanted(&skip.id));
+        names.extend(skipped.map(|skip| (skip.id.clone(), String::new())));
+    }
+    names
 }
 
 fn list(sources: &[Source], wanted: &dyn Fn(&str) -> bool, as_json: bool) -> Result<(), Failure> {

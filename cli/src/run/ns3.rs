@@ -1,10 +1,11 @@
 //! `sluice run` of a `config.txt` of the ns-3 simulators of HPCC and ConWeave.
 
 use super::RunArgs;
-use crate::fail::{Failure, print_error};
+use crate::fail::Failure;
 use crate::files::{Pending, pretty};
 use crate::interrupt::interrupt_flag;
 use crate::progress::{Bar, eta};
+use crate::terminal;
 use serde_json::{Value, json};
 use sluice_asic::units::Duration;
 use sluice_catalogue::Catalogue;
@@ -91,7 +92,7 @@ pub(super) fn run(
             "the config says all of a run; RANDOM_SEED is its seed",
         ));
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(as_json);
     let (mut values, mut deadlocked) = (Vec::new(), false);
     for source in sources {
         let [topology, flows] = ["TOPOLOGY_FILE", "FLOW_FILE"].map(|key| source.read(key));
@@ -104,8 +105,8 @@ pub(super) fn run(
         .map_err(Failure::input)?;
         let all = experiment.flows();
         experiment.cut(args.flows.unwrap_or(usize::MAX));
-        experiment.notes.iter().for_each(|note| print_error(format_args!("{note}\n")));
-        let outcome = run_one(&experiment, args.threads, catalogue)?;
+        experiment.notes.iter().for_each(|note| terminal::note(format_args!("{note}\n")));
+        let outcome = run_one(&experiment, args.threads.get(), catalogue)?;
         let written = write(&source, args.output.as_deref(), &outcome)?;
         match as_json {
             true => values.push(value(&experiment, all, &outcome, &written)),

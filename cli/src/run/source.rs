@@ -1,6 +1,8 @@
 //! Reads files of scenarios and the buffer profiles that they name; some of both come with Sluice.
 
 use crate::fail::Failure;
+use crate::numbers::did_you_mean;
+use sluice_asic::tm::buffer::BufferFile;
 use sluice_scenario::{ScenarioFile, shipped};
 use std::path::{Path, PathBuf};
 
@@ -28,7 +30,12 @@ impl Source {
     fn parse(origin: &str, text: &str, folder: Option<&Path>) -> Result<Source, Failure> {
         let file = ScenarioFile::parse(origin, text).map_err(Failure::input)?;
         if file.scenario.is_empty() && file.skip.is_empty() {
-            return Err(Failure::input(format!("{origin}:1: no scenario; expected [[scenario]]")));
+            return Err(Failure::with_help(
+                format!(
+                    "{origin}:1: no scenario; expected [[scenario]], or [workload] and [[program]] of a contest"
+                ),
+                "docs/scenario-files.md and docs/contest.md have an example of each",
+            ));
         }
         Ok(Source { file, folder: folder.map(Path::to_owned) })
     }
@@ -38,9 +45,12 @@ impl Source {
         if let Some(text) = shipped::profile(name) {
             return Ok(text.to_owned());
         }
-        let known = "expected td2, th, th2, tofino, tofino2, voq, a, or a TOML file";
+        let names = BufferFile::names().chain(["a"]).collect::<Vec<_>>();
+        let known = format!("profiles are {}, or a TOML file", names.join(", "));
         let folder = self.folder.as_ref().filter(|_| name.ends_with(".toml"));
-        let folder = folder.ok_or_else(|| format!("there is no buffer profile `{name}`; {known}"))?;
+        let folder = folder.ok_or_else(|| {
+            format!("there is no buffer profile `{name}`{} ({known})", did_you_mean(name, names))
+        })?;
         let path = folder.join(name);
         std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}; {known}", path.display()))
     }

@@ -1,8 +1,8 @@
-//! Outcomes as text (a table, the differences, the totals) and as CSV.
+//! Outcomes as text (a table whose rows come one by one, the differences, the totals) and as CSV.
 
 use crate::fail::Failure;
 use crate::rows::CsvText;
-use crate::table::table;
+use crate::terminal;
 use sluice_scenario::{Check, Outcome};
 use std::fmt::Write;
 
@@ -18,14 +18,62 @@ fn short(text: &str) -> String {
 }
 
 fn with_unit(text: &str, check: &Check) -> String {
-    if check.unit.is_empty() { short(text) } else { format!("{} {}", short(text), check.unit) }
+    // `1 packet`, but `1 ns`.
+    let one = check.unit.strip_suffix('s').filter(|unit| text == "1" && unit.len() > 2);
+    let unit = one.unwrap_or(check.unit);
+    if unit.is_empty() { short(text) } else { format!("{} {unit}", short(text)) }
 }
 
-/// Returns the report.
+/// The table of scenarios, whose rows are printed one by one: the widths of its columns follow from the names alone.
+pub(super) struct Rows {
+    id: usize,
+    profile: usize,
+}
+
+impl Rows {
+    /// Returns the table for scenarios of these ids and profiles.
+    pub(super) fn new(names: &[(String, String)]) -> Rows {
+        let longest = |of: fn(&(String, String)) -> &String, head: &str| {
+            names.iter().map(|name| of(name).chars().count()).max().unwrap_or(0).max(head.len())
+        };
+        Rows { id: longest(|name| &name.0, "ID"), profile: longest(|name| &name.1, "PROFILE") }
+    }
+
+    /// Returns the headings.
+    pub(super) fn head(&self) -> String {
+        self.line(["ID", "PROFILE", "RESULT", "CHECKS", "LAST CHECK"])
+    }
+
+    /// Returns the row of a scenario that has run.
+    pub(super) fn row(&self, outcome: &Outcome) -> String {
+        let result = match outcome.passed() {
+            Some(true) => "pass",
+            Some(false) => "FAIL",
+            None => "not run",
+        };
+        let checks =
+            if outcome.not_applicable.is_some() { String::new() } else { outcome.checks.len().to_string() };
+        let last = outcome.main().map_or_else(String::new, |check| {
+            let (found, expected) = (with_unit(&check.actual, check), with_unit(&check.expected, check));
+            format!("{}: {found}, expected {expected}", short(&check.what))
+        });
+        self.line([&outcome.id, &outcome.profile, result, &checks, &last])
+    }
+
+    fn line(&self, [id, profile, result, checks, last]: [&str; 5]) -> String {
+        let (ids, profiles) = (self.id, self.profile);
+        let line = format!("   {id:<ids$}  {profile:<profiles$}  {result:<7}  {checks:>6}  {last}");
+        let line = line.trim_end();
+        match terminal::width() {
+            Some(width) => format!("{}\n", line.chars().take(width).collect::<String>()),
+            None => format!("{line}\n"),
+        }
+    }
+}
+
+/// Returns what follows the table: the differences, what was not run, the totals.
 pub(super) fn report(outcomes: &[Outcome]) -> String {
-    let header = ["ID", "PROFILE", "RESULT", "CHECKS", "WHAT", "EXPECTED", "FOUND"];
-    let rows = outcomes.iter().map(row).collect();
-    let mut text = format!("{}\n", table(&header, rows));
+    let mut text = String::new();
     let count = |wanted: Option<bool>| outcomes.iter().filter(|o| o.passed() == wanted).count();
     for outcome in outcomes.iter().filter(|o| o.passed() == Some(false)) {
         text.push_str(&failure(outcome));
@@ -47,27 +95,6 @@ pub(super) fn report(outcomes: &[Outcome]) -> String {
         "\n{passed} passed, {failed} failed, {not_run} not run; {checks} assertions, {stated} of them against numbers of the files"
     );
     text
-}
-
-fn row(outcome: &Outcome) -> Vec<String> {
-    let result = match outcome.passed() {
-        Some(true) => "pass",
-        Some(false) => "FAIL",
-        None => "not run",
-    };
-    let main = outcome.main();
-    let of = |text: fn(&Check) -> &String| main.map_or_else(String::new, |c| with_unit(text(c), c));
-    let checks =
-        if outcome.not_applicable.is_some() { String::new() } else { outcome.checks.len().to_string() };
-    vec![
-        outcome.id.clone(),
-        outcome.profile.clone(),
-        result.to_owned(),
-        checks,
-        main.map_or_else(String::new, |c| short(&c.what)),
-        of(|c| &c.expected),
-        of(|c| &c.actual),
-    ]
 }
 
 fn failure(outcome: &Outcome) -> String {

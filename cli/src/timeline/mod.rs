@@ -65,7 +65,7 @@ pub(crate) fn check_built(format: Option<Format>) -> Result<(), String> {
 }
 
 pub(crate) fn interval(text: &str) -> Result<Duration, String> {
-    let time: Duration = text.parse().map_err(|e| format!("{e}"))?;
+    let time: Duration = crate::numbers::quantity(text)?;
     if time.is_zero() { Err("expected a time above 0, for example 1us".to_owned()) } else { Ok(time) }
 }
 

@@ -21,6 +21,7 @@ mod help;
 mod int;
 mod int_network;
 mod long_captures;
+mod mistyped;
 mod network;
 mod network_flags;
 mod ns3;

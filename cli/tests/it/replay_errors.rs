@@ -53,8 +53,8 @@ fn damage_is_told_with_place_finding_expectation_and_remedy() {
         (
             "magic.pcap",
             patched(five(), 0, 0x1234_5678),
-            "error: DIR/magic.pcap: header at byte 0: not a capture: it starts with [78, 56, 34, 12], expected a pcap \
-             or pcapng magic number\n  = help: give a pcap or pcapng file; `file NAME` tells what this one is\n"
+            "error: DIR/magic.pcap: not a capture: it starts with 78 56 34 12, expected the magic number of \
+             pcap or pcapng\n  = help: give a pcap or pcapng file; `file NAME` tells what this one is\n"
                 .to_owned(),
         ),
         (

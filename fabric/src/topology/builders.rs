@@ -34,7 +34,7 @@ pub struct BuilderInfo {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BuilderError {
     /// No such builder.
-    #[error("there is no topology `{found}`{}; builders are {known}, or give a TOML or ns-3 file", .nearest.map_or(String::new(), |n| format!("; did you mean `{n}`?")))]
+    #[error("there is no topology `{found}`{} (builders are {known}; a TOML or ns-3 file is a topology as well)", question(*.nearest))]
     Name {
         /// The name.
         found: String,
@@ -44,14 +44,14 @@ pub enum BuilderError {
         known: String,
     },
     /// No such key.
-    #[error("{builder}: there is no `{found}`; keys are {known}, rate, uplink, delay")]
+    #[error("{builder}: there is no key `{found}`{} (keys are {})", question(nearest(found, known.iter().copied())), known.join(", "))]
     Key {
         /// The builder.
         builder: &'static str,
         /// The key.
         found: String,
         /// All keys.
-        known: String,
+        known: Vec<&'static str>,
     },
     /// The value of a key is invalid.
     #[error("{builder}: {key} is `{found}`; expected {expected}")]
@@ -183,6 +183,11 @@ const BUILDERS: &[BuilderInfo] = &[
     },
 ];
 
+/// Returns the question whether a name was meant; empty if none is near.
+fn question(near: Option<&str>) -> String {
+    near.map_or(String::new(), |near| format!("; did you mean `{near}`?"))
+}
+
 /// Builds the network of a text: `NAME` or `NAME:key=value,key=value`. `rate` is the rate of all links, `uplink` that of
 /// cables between switches if it differs.
 ///
@@ -234,8 +239,7 @@ fn set(builder: &BuilderInfo, sizes: &mut Sizes, key: &str, value: &str) -> Resu
             sizes.of.insert(size.key, number.ok_or_else(|| bad(format!("{least} to {most}")))?);
         }
         _ => {
-            let known: Vec<&str> = builder.sizes.iter().map(|s| s.key).collect();
-            let known = known.join(", ");
+            let known = builder.sizes.iter().map(|s| s.key).chain(["rate", "uplink", "delay"]).collect();
             return Err(BuilderError::Key { builder: builder.name, found: key.to_owned(), known });
         }
     }

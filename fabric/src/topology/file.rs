@@ -55,6 +55,7 @@ use super::blueprint::{Attachment, Blueprint, CablePlan, Happening, SwitchPlan};
 use super::{Network, TopologyError};
 use crate::network::{LinkChange, Way};
 use serde::Deserialize;
+use sluice_asic::toml_mistakes::mistake;
 use sluice_asic::units::{BitRate, Duration, Time};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -66,12 +67,14 @@ use toml::Spanned;
 #[derive(Debug, Error)]
 pub enum FileError {
     /// The text is not TOML, or has unknown or missing keys.
-    #[error("{origin}: {source}")]
+    #[error("{origin}:{line}: {message}")]
     Toml {
         /// Name of the file.
         origin: String,
-        /// Line, column and reason.
-        source: Box<toml::de::Error>,
+        /// The line, from 1.
+        line: usize,
+        /// The mistake.
+        message: String,
     },
     /// The network is invalid.
     #[error("{origin}: {source}")]
@@ -213,9 +216,10 @@ impl<'o> Reader<'o> {
     }
 
     fn file(&self) -> Result<File, FileError> {
-        let origin = || self.origin.to_owned();
-        toml::from_str(self.text)
-            .map_err(|source| FileError::Toml { origin: origin(), source: Box::new(source) })
+        toml::from_str(self.text).map_err(|error| {
+            let (line, message) = mistake(self.text, &error);
+            FileError::Toml { origin: self.origin.to_owned(), line, message }
+        })
     }
 
     fn topology(&self, source: TopologyError) -> FileError {

@@ -9,7 +9,7 @@ use super::unpack::Damaged;
 
 /// Error of reading a capture. The first error of a reader is final: no frame follows.
 #[derive(Debug, thiserror::Error)]
-#[error("{file}: {}: {fault}", Place { record: *record, offset: *offset })]
+#[error("{file}: {}{fault}", Place { record: *record, offset: *offset, fault })]
 pub struct CaptureError {
     /// Name of the capture, as given to the reader.
     pub file: Box<str>,
@@ -36,17 +36,20 @@ impl CaptureError {
     }
 }
 
-/// Prints the place of a fault.
-struct Place {
+/// Prints the place of a fault; nothing for a fault of the whole file.
+struct Place<'a> {
     record: u64,
     offset: u64,
+    fault: &'a CaptureFault,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.record {
-            0 => write!(f, "header at byte {}", self.offset),
-            record => write!(f, "record {record} at byte {}", self.offset),
+        use CaptureFault::{Empty, Io, NotACapture};
+        match (self.record, self.fault) {
+            (0, Io(_) | Empty | NotACapture { .. }) => Ok(()),
+            (0, _) => write!(f, "header at byte {}: ", self.offset),
+            (record, _) => write!(f, "record {record} at byte {}: ", self.offset),
         }
     }
 }
@@ -56,7 +59,7 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum CaptureFault {
     /// The operating system refused to open or read the file.
-    #[error("cannot read it: {0}")]
+    #[error("cannot read it: {}", refusal(.0))]
     Io(io::Error),
     /// Compressed data is damaged.
     #[error("cannot unpack its {0}")]
@@ -73,7 +76,7 @@ pub enum CaptureFault {
         expected: u64,
     },
     /// The first four bytes are not the magic number of a capture format.
-    #[error("not a capture: it starts with {found:02x?}, expected a pcap or pcapng magic number")]
+    #[error("not a capture: it starts with {}, expected the magic number of pcap or pcapng", bytes(found))]
     NotACapture {
         /// The first four bytes.
         found: [u8; 4],
@@ -225,6 +228,26 @@ pub enum CaptureFault {
         /// Largest number of whole seconds of a run.
         limit: u64,
     },
+}
+
+/// Returns the reason of the operating system, in words if it is a frequent one.
+fn refusal(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder, not a file".to_owned(),
+        io::ErrorKind::PermissionDenied => "you may not read it".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// Returns bytes as hexadecimal digits, and as text if they are letters.
+fn bytes(found: &[u8; 4]) -> String {
+    let [a, b, c, d] = found;
+    let digits = format!("{a:02x} {b:02x} {c:02x} {d:02x}");
+    match std::str::from_utf8(found) {
+        Ok(text) if found.iter().all(|byte| (0x20..0x7f).contains(byte)) => format!("`{text}` ({digits})"),
+        _ => digits,
+    }
 }
 
 impl From<io::Error> for CaptureFault {

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::WireError;
-
 /// A MAC address.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MacAddr(pub [u8; 6]);
@@ -33,23 +31,23 @@ impl fmt::Display for MacAddr {
     }
 }
 
-impl FromStr for MacAddr {
-    type Err = WireError;
+/// Error: a text is not a MAC address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a MAC address; expected six hexadecimal octets with colons, such as 02:00:00:00:00:01")]
+pub struct MacAddrError(String);
 
-    fn from_str(text: &str) -> Result<Self, WireError> {
-        let wrong = |found| WireError::Field {
-            protocol: "MAC address",
-            field: "octet",
-            found,
-            expected: "six hexadecimal octets with colons, as 02:00:00:00:00:01",
-        };
+impl FromStr for MacAddr {
+    type Err = MacAddrError;
+
+    fn from_str(text: &str) -> Result<Self, MacAddrError> {
+        let wrong = || MacAddrError(text.to_owned());
         let mut octets = [0; 6];
         let mut parts = text.split(':');
-        for (index, octet) in (0..).zip(&mut octets) {
-            let part = parts.next().filter(|part| part.len() <= 2).ok_or(wrong(index))?;
-            *octet = u8::from_str_radix(part, 16).map_err(|_| wrong(index))?;
+        for octet in &mut octets {
+            let part = parts.next().filter(|part| part.len() <= 2).ok_or_else(wrong)?;
+            *octet = u8::from_str_radix(part, 16).map_err(|_| wrong())?;
         }
-        if parts.next().is_some() { Err(wrong(6)) } else { Ok(Self(octets)) }
+        if parts.next().is_some() { Err(wrong()) } else { Ok(Self(octets)) }
     }
 }
 

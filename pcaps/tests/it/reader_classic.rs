@@ -183,5 +183,5 @@ fn what_is_no_capture_is_refused_by_name() {
 #[test]
 fn a_missing_file_is_an_error_with_its_name() {
     let error = CaptureReader::open("no/such.pcap").err().unwrap();
-    assert!(error.to_string().starts_with("no/such.pcap: header at byte 0: cannot read it"));
+    assert!(error.to_string().starts_with("no/such.pcap: cannot read it: there is no such file"));
 }

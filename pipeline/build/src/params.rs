@@ -3,7 +3,10 @@
 //! This module has the trait that `#[derive(Params)]` implements, and its errors.
 
 use sluice_asic::names::nearest;
+use sluice_asic::units::count;
+use std::any::Any;
 use std::fmt::Display;
+use std::num::ParseIntError;
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -141,7 +144,7 @@ pub enum ParamError {
 
 fn known_keys(nearest: &Option<String>, known: &[String]) -> String {
     match nearest {
-        Some(nearest) => format!("nearest is `{nearest}` (parameters: {})", known.join(", ")),
+        Some(nearest) => format!("did you mean `{nearest}`? (parameters: {})", known.join(", ")),
         None if known.is_empty() => "this program has no parameters".to_owned(),
         None => format!("parameters: {}", known.join(", ")),
     }
@@ -177,11 +180,12 @@ pub fn unknown(params: &impl Params, key: &str) -> ParamError {
     ParamError::unknown(key, &known)
 }
 
-/// Parses `text` into `place` if `allowed` returns true for the value. `#[derive(Params)]` writes this call.
+/// Parses `text` into `place` if `allowed` returns true for the value. A number may end in `k`, `M` or `G`.
+/// `#[derive(Params)]` writes this call.
 ///
 /// # Errors
 /// Refuses a text that the type cannot parse, and a value that `allowed` refuses ([`ParamError::Value`]).
-pub fn assign<T: FromStr<Err: Display>>(
+pub fn assign<T: FromStr<Err: Display + 'static>>(
     place: &mut T,
     key: &str,
     text: &str,
@@ -194,7 +198,12 @@ pub fn assign<T: FromStr<Err: Display>>(
         expected: expects.to_owned(),
         why,
     };
-    let value = text.parse::<T>().map_err(|e| refuse(e.to_string()))?;
+    let value = text.parse::<T>().or_else(|e| match (&e as &dyn Any).is::<ParseIntError>() {
+        true => {
+            count(text).ok().and_then(|n| n.to_string().parse().ok()).ok_or_else(|| refuse(String::new()))
+        }
+        false => Err(refuse(e.to_string())),
+    })?;
     if !allowed(&value) {
         return Err(refuse(String::new()));
     }
@@ -214,7 +223,7 @@ mod tests {
         let said = |key| ParamError::unknown(key, &["routes", "gap"]).to_string();
         assert_eq!(
             said("rotues"),
-            "unknown parameter `rotues`; nearest is `routes` (parameters: routes, gap)"
+            "unknown parameter `rotues`; did you mean `routes`? (parameters: routes, gap)"
         );
         assert_eq!(said("flowlets"), "unknown parameter `flowlets`; parameters: routes, gap");
     }
@@ -229,8 +238,11 @@ mod tests {
     fn a_refused_value_changes_nothing() {
         let mut size = 5u16;
         let error = assign(&mut size, "size", "70000", "0 to 65535", |_| true).unwrap_err().to_string();
-        assert!(error.starts_with("parameter `size` is `70000`; expected 0 to 65535 ("), "{error}");
+        assert_eq!(error, "parameter `size` is `70000`; expected 0 to 65535");
+        assert!(assign(&mut size, "size", "70k", "0 to 65535", |_| true).is_err());
         assert!(assign(&mut size, "size", "9", "1 to 8", |v| (1..=8).contains(v)).is_err());
         assert_eq!(size, 5);
+        assert_eq!(assign(&mut size, "size", "1.5k", "0 to 65535", |_| true), Ok(()));
+        assert_eq!(size, 1500);
     }
 }

@@ -1,5 +1,6 @@
 //! Options of placement: objective and optimisations, with the names that users type.
 
+use sluice_asic::names::nearest;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
@@ -117,11 +118,13 @@ impl Options {
 
 /// Error: no objective or optimisation has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no {kind} `{found}`; expected {expected}")]
+#[error("there is no {kind} `{found}`; expected {expected}{near}")]
 pub struct UnknownName {
     kind: &'static str,
     found: String,
     expected: String,
+    /// The question whether the nearest name was meant, or nothing.
+    near: String,
 }
 
 fn named<T: Copy>(
@@ -134,6 +137,8 @@ fn named<T: Copy>(
         kind,
         found: found.to_owned(),
         expected: all.iter().map(|t| name(*t)).collect::<Vec<_>>().join(", "),
+        near: nearest(found, all.iter().map(|t| name(*t)))
+            .map_or(String::new(), |near| format!("; did you mean `{near}`?")),
     })
 }
 

@@ -7,10 +7,9 @@ use super::schedule::{self, ScheduleSetting};
 use super::seeds::{self, SeedsSetting};
 use super::workload::{Operation, Traffic, WorkloadSetting, Workloads};
 use crate::expr::Expr;
-use crate::file::line_of;
 use serde::Deserialize;
 use sluice_asic::mac::WireOverhead;
-use sluice_asic::names::nearest;
+use sluice_asic::toml_mistakes::{line_of, mistake};
 use sluice_asic::units::{BitRate, Duration};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -179,8 +178,8 @@ pub enum ContestError {
 impl ContestError {
     /// Returns the error of the parser with its line; an unknown key with the key that was probably meant.
     pub(super) fn toml(origin: &str, text: &str, error: toml::de::Error) -> ContestError {
-        let line = line_of(text, error.span().map_or(0, |span| span.start));
-        ContestError::Toml { origin: origin.to_owned(), line, what: proposal(error.message()) }
+        let (line, what) = mistake(text, &error);
+        ContestError::Toml { origin: origin.to_owned(), line, what }
     }
 
     /// Returns what is wrong, without the name of the file and the line.
@@ -189,19 +188,6 @@ impl ContestError {
             ContestError::Toml { what, .. } | ContestError::Value { what, .. } => what,
         }
     }
-}
-
-/// Adds the nearest known key to an error about an unknown one.
-fn proposal(message: &str) -> String {
-    let parts = || {
-        let (found, known) = message.strip_prefix("unknown field `")?.split_once("`, expected ")?;
-        let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
-        Some((found, known))
-    };
-    let Some((found, known)) = parts() else { return message.to_owned() };
-    let near = nearest(found, known.iter().copied());
-    let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-    format!("unknown key `{found}`{near} (known keys: {})", known.join(", "))
 }
 
 impl Contest {
@@ -218,12 +204,15 @@ impl Contest {
         Ok(file)
     }
 
-    /// Returns true if the text is a contest, false if it is a file of scenarios: only a contest has the table
-    /// `workload`.
+    /// Returns true if the text is a contest, false if it is a file of scenarios: a contest has the table `workload`. A text
+    /// without that table is a contest if it has none of the tables of scenarios, and a key that contests have.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         // `DeTable` does not convert numbers: a number out of range is reported by `parse`, with its place.
-        DeTable::parse(text).is_ok_and(|table| table.get_ref().keys().any(|key| key.get_ref() == "workload"))
+        let Ok(table) = DeTable::parse(text) else { return false };
+        let has = |keys: &[&str]| table.get_ref().keys().any(|key| keys.contains(&key.get_ref().as_ref()));
+        let of_contest = ["topology", "program", "port_speed", "hosts", "seeds", "metrics"];
+        has(&["workload"]) || has(&of_contest) && !has(&["device", "scenario", "skip"])
     }
 
     fn check(&self) -> Result<(), String> {

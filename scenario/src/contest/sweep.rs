@@ -7,6 +7,7 @@
 use super::file::{Contest, ContestError};
 use serde_json::{Map, Value as Json};
 use sluice_asic::names::nearest;
+use sluice_asic::toml_mistakes::line_of;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
@@ -120,7 +121,7 @@ fn axes(text: &str, swept: &Value) -> Result<Vec<Axis>, String> {
         places_of(table, "", &mut places);
     }
     places.sort_by_key(|(_, at)| *at);
-    let line = |at: usize| super::super::file::line_of(text, at);
+    let line = |at: usize| line_of(text, at);
     let mut axes = Vec::new();
     for (keys, at) in places {
         let found = keys.iter().try_fold(swept, |value, key| value.as_table()?.get(key));

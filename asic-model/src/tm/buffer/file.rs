@@ -382,9 +382,8 @@ impl BufferFile {
     /// Fails on text that is not TOML, an unknown or missing key, and a value of the wrong type.
     pub fn parse(origin: &str, text: &str) -> Result<Self, BufferFileError> {
         toml::from_str(text).map_err(|e| {
-            let at = e.span().map_or(0, |span| span.start.min(text.len()));
-            let line = 1 + text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count();
-            BufferFileError { origin: origin.to_owned(), line, message: e.message().to_owned() }
+            let (line, message) = crate::toml_mistakes::mistake(text, &e);
+            BufferFileError { origin: origin.to_owned(), line, message }
         })
     }
 }

@@ -8,12 +8,13 @@ use super::progress::ProgressLine;
 use super::text::checked;
 use super::{
     SENT, add_rate, check_turns, config, control_plane, coverage_files, executors, generators, inputs,
-    options, rate_text, resolution, schedule, verdict, writer,
+    options, rate_text, schedule, verdict, writer,
 };
 use crate::args::{EngineKind, ReplayArgs};
-use crate::fail::{Failure, print_error};
+use crate::fail::Failure;
 use crate::files::{Folder, Pending, beside, pretty};
 use crate::interrupt::interrupt_flag;
+use crate::terminal;
 use crate::timeline;
 use resolve::Resolved;
 use serde_json::{Value, json};
@@ -74,7 +75,7 @@ pub(super) fn run(
         checks: &checks,
         inputs: &inputs,
         options,
-        threads: args.threads,
+        threads: args.threads.get(),
         stop: &stop,
     };
     let mut executors = |request: ExecutorRequest<'_>| executors::any(catalogue, args.engine, request);
@@ -82,7 +83,7 @@ pub(super) fn run(
     let found = match args.find_ndr {
         true => {
             inputs.check_repeatable(sluice_replay::Passes::RateSearch)?;
-            Some(replay(&options).find_rate(resolution(args)?, &mut executors, &mut progress)?)
+            Some(replay(&options).find_rate(args.ndr_resolution, &mut executors, &mut progress)?)
         }
         false => None,
     };
@@ -112,8 +113,8 @@ pub(super) fn run(
     let trace = args.trace.then(|| outcome.trace());
     let words = Words { summary: &summary, story: story.as_ref(), trace: trace.as_deref() };
     let notes = write_files(args, &network.switches, files, &outcome, &words)?;
-    notes.iter().for_each(|note| print_error(format_args!("note: {note}\n")));
-    let mut out = std::io::stdout().lock();
+    notes.iter().for_each(|note| terminal::note(format_args!("note: {note}\n")));
+    let mut out = terminal::results(as_json);
     if as_json {
         summary["wall"] = progress.wall(outcome.sent);
         if let Some(story) = &story {

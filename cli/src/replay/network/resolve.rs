@@ -44,12 +44,11 @@ pub(super) fn network(
         let text = format!("{topology}: switch `{}`: this name cannot be part of a file name", switch.name);
         return Err(Failure::with_help(text, help));
     }
-    let speed = args.port_speed.as_deref().map(str::parse::<BitRate>).transpose();
     let defaults = Defaults {
         program: args.program.clone(),
         params: args.target.sets.clone(),
         chip,
-        port_speed: speed.map_err(Failure::input)?,
+        port_speed: args.port_speed,
         buffer: args.buffer.clone(),
         entries: entries.all.clone(),
         placing: args.placing.options(),
@@ -96,7 +95,7 @@ fn unused(args: &ReplayArgs, blueprint: &Blueprint, deployment: &Deployment) -> 
         say(format!("--chip {chip}"), format!("the topology has chip = \"{own}\""));
     }
     if let (Some(speed), Some(own)) = (&args.port_speed, blueprint.port_speed)
-        && speed.parse() != Ok(own)
+        && *speed != own
     {
         say(format!("--port-speed {speed}"), format!("the topology has port_speed = \"{own}\""));
     }

@@ -5,6 +5,7 @@
 use super::{Opened, Source, failure, with_setup};
 use crate::fail::Failure;
 use crate::table::table;
+use crate::terminal;
 use sluice_scenario::contest::{Amount, Trial};
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -31,7 +32,7 @@ pub(super) fn run(
     threads: usize,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(as_json);
     let (mut time, mut contests) = (Duration::ZERO, Vec::new());
     for (source, opened) in sources.iter().zip(opened) {
         let estimates = estimates(source, opened)?;

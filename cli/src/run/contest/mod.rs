@@ -22,6 +22,7 @@ use crate::files::{Folder, pretty};
 use crate::interrupt::interrupt_flag;
 use crate::p4::P4Args;
 use crate::resolve;
+use crate::terminal;
 use crate::verdict::{Ended, Verdict};
 use progress::Progress;
 use sluice_asic::chip::ChipSpec;
@@ -248,7 +249,7 @@ pub(super) fn run(
     }
     if args.dry_run {
         let opened = open_all(&mut sources, catalogue, &args.p4)?;
-        return dry_run::run(&sources, &opened, args.threads, as_json);
+        return dry_run::run(&sources, &opened, args.threads.get(), as_json);
     }
     if let (Some(flow), Some(dir)) = (args.watch_flow, out) {
         let opened = open_all(&mut sources, catalogue, &args.p4)?;
@@ -258,9 +259,9 @@ pub(super) fn run(
                 "--watch-flow takes one contest, found {count}; name one file without [sweep]"
             )));
         };
-        return watch::run(source, opened, (flow, args.watch_every), args.threads, dir);
+        return watch::run(source, opened, (flow, args.watch_every), args.threads.get(), dir);
     }
-    let running = Running { threads: args.threads, out, uses: !args.again, p4: &args.p4 };
+    let running = Running { threads: args.threads.get(), out, uses: !args.again, p4: &args.p4 };
     let finished = run_sources(sources, &running, catalogue)?;
     report(&finished, args, as_json)?;
     args.verdicts.write("run", &finished.iter().flat_map(for_ci).collect::<Vec<_>>())?;
@@ -338,7 +339,7 @@ fn kept(failure: &Failure, stores: &[Store], out: Option<&Path>) {
     let (Failure::Interrupted, Some(out)) = (failure, out) else { return };
     let (done, all) = stores.iter().map(Store::count).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
     let runs = out.join("runs");
-    print_error(format_args!(
+    terminal::note(format_args!(
         "note: {done} of {all} runs are in {}; the same command continues with the others\n",
         runs.display()
     ));
@@ -346,7 +347,7 @@ fn kept(failure: &Failure, stores: &[Store], out: Option<&Path>) {
 
 /// Prints the results and writes the files.
 fn report(finished: &[Finished], args: &RunArgs, as_json: bool) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(as_json || args.markdown);
     if as_json {
         writeln!(out, "{}", json::value(finished))?;
     } else {

@@ -6,10 +6,11 @@
 //! interrupted is not there.
 
 use super::{Source, inputs};
-use crate::fail::{Failure, print_error};
+use crate::fail::Failure;
 use crate::files::{Pending, pretty};
 use crate::p4::P4Args;
 use crate::rows::{Cell, Column, Format, Kind, RowWriter};
+use crate::terminal;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sluice_scenario::contest::{KeptRun, MESSAGE_COLUMNS, RunKey, RunStore, Sent, message_row, read_message};
@@ -149,7 +150,7 @@ impl RunStore for Store {
             Ok(found) => found,
             Err(why) => {
                 let folder = folder.display();
-                print_error(format_args!("note: {folder} is damaged ({why}); the run is done again\n"));
+                terminal::note(format_args!("note: {folder} is damaged ({why}); the run is done again\n"));
                 None
             }
         }

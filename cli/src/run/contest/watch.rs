@@ -5,6 +5,7 @@ use crate::fail::Failure;
 use crate::files::Folder;
 use crate::interrupt::interrupt_flag;
 use crate::rows::CsvText;
+use crate::terminal;
 use maud::html;
 use sluice_asic::units::Duration;
 use sluice_charts::{Page, Plot, PlotLine, PlotStyle, ZOOM, thinned};
@@ -40,7 +41,7 @@ pub(super) fn run(
     folder.text(dir, "flow.csv", "text/csv", "a message over time, with each program", &csv(&all)?)?;
     folder.text(dir, "flow.html", "text/html", "the same as a page", &page(&contest.name, &all))?;
     folder.finish(dir)?;
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(false);
     for watched in &all {
         writeln!(out, "{}", line(watched))?;
     }

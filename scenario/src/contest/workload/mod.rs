@@ -35,12 +35,12 @@ pub use poisson::Poisson;
 pub use setting::{Traffic, WorkloadSetting};
 pub use sizes::Sizes;
 
-use crate::file::line_of;
 use capacity::Rates;
 use keys::Table;
 use plan::{Builder, Ports};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use sluice_asic::toml_mistakes::line_of;
 use sluice_asic::units::{Duration, Time};
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,6 +1,7 @@
 //! [`Sizes`]: how many bytes messages have.
 
 use super::fault::Fault;
+use sluice_asic::names::nearest;
 use sluice_pcaps::generate::{Cdf, Draw};
 
 /// Sizes of messages.
@@ -36,7 +37,9 @@ impl Sizes {
         let Sizes::Drawn { name, cdf: cdf @ None } = self else { return Ok(()) };
         let bytes = read(name).map_err(|why| {
             let names: Vec<&str> = Cdf::published_names().collect();
-            Fault::new(key, format!("{why}; expected {}, or a file", names.join(", ")))
+            let near = nearest(name, names.iter().copied());
+            let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            Fault::new(key, format!("{why}{near}; expected {}, or a file", names.join(", ")))
         })?;
         let text = String::from_utf8(bytes).map_err(|_| Fault::new(key, format!("{name} is not a text")))?;
         *cdf = Some(Cdf::parse(name, &text).map_err(|e| Fault::new(key, e.to_string()))?);
