@@ -60,6 +60,8 @@ pub(crate) enum Command {
     Flowlets(Box<crate::flowlets::FlowletsArgs>),
     /// Decode in-band telemetry (INT) in a capture
     Int(crate::int::IntArgs),
+    /// Print the JSON Schema of an output of `--json`
+    Schema(crate::schema::SchemaArgs),
     /// Print version, features, threads, chips and programs of this binary
     Doctor,
     /// Print a script with which a shell completes commands and options: bash, zsh, fish, elvish, powershell

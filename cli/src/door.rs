@@ -211,6 +211,7 @@ impl Door {
             | Command::Reproduce(_)
             | Command::Run(_)
             | Command::Int(_)
+            | Command::Schema(_)
             | Command::Doctor
             | Command::Completions(_)
             | Command::Man(_) => Ok(()),

@@ -78,21 +78,14 @@ impl Failure {
 
     /// Returns the failure of a file that cannot be read or written.
     pub(crate) fn file(doing: &str, path: &Path, e: &std::io::Error) -> Failure {
-        let (why, help) = match e.kind() {
-            ErrorKind::NotFound => ("there is no such file".to_owned(), neighbour(path)),
-            ErrorKind::IsADirectory => {
-                ("it is a folder, not a file".to_owned(), Some("give a file of the folder".to_owned()))
-            }
-            ErrorKind::NotADirectory | ErrorKind::AlreadyExists => (
-                "a file of this name is there, and not a folder".to_owned(),
-                Some("give another name".to_owned()),
-            ),
-            ErrorKind::InvalidData => {
-                ("the file is not text".to_owned(), Some("`file NAME` tells what it is".to_owned()))
-            }
-            ErrorKind::PermissionDenied => (format!("you may not {doing} it"), None),
-            _ => (e.to_string(), None),
+        let help = match e.kind() {
+            ErrorKind::NotFound => neighbour(path),
+            ErrorKind::IsADirectory => Some("give a file of the folder".to_owned()),
+            ErrorKind::NotADirectory | ErrorKind::AlreadyExists => Some("give another name".to_owned()),
+            ErrorKind::InvalidData => Some("`file NAME` tells what it is".to_owned()),
+            _ => None,
         };
+        let why = reason(e);
         Failure::Input { text: format!("cannot {doing} {}: {why}", path.display()), help }
     }
 
@@ -119,6 +112,21 @@ impl Failure {
             Failure::Interrupted => 130,
         }
     }
+}
+
+/// Returns the reason of the operating system, in words if it is a frequent one.
+pub(crate) fn reason(e: &std::io::Error) -> String {
+    let words = match e.kind() {
+        ErrorKind::NotFound => "there is no such file",
+        ErrorKind::IsADirectory => "it is a folder, not a file",
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+            "a file of this name is there, and not a folder"
+        }
+        ErrorKind::InvalidData => "the file is not text",
+        ErrorKind::PermissionDenied => "the permission is missing",
+        _ => return e.to_string(),
+    };
+    words.to_owned()
 }
 
 /// Returns the question whether another file of the folder was meant, if one has a similar name.

@@ -134,6 +134,7 @@ mod reproduce;
 mod resolve;
 mod rows;
 mod run;
+mod schema;
 mod shell;
 mod snippet;
 mod table;
@@ -208,6 +209,7 @@ pub fn main_with(catalogue: impl Borrow<Catalogue>) -> ExitCode {
         Some(Command::Flowlets(args)) => flowlets::run(&args, catalogue, cli.json),
         Some(Command::Test(args)) => test::run(&args, catalogue, cli.json),
         Some(Command::Int(args)) => int::run(&args, cli.json),
+        Some(Command::Schema(args)) => schema::run(&args, cli.json),
         Some(Command::Doctor) => doctor::run(catalogue, cli.json),
         Some(Command::Completions(args)) => shell::completions(&args),
         Some(Command::Man(args)) => shell::man(&args),

@@ -44,7 +44,9 @@ pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> 
         let program = resolve::build(stage, &args.target)?;
         write!(out, "{}", sluice_ir::text::print(&program))?;
     } else if as_json {
-        writeln!(out, "{}", describe(stage.as_ref()))?;
+        let mut program = describe(stage.as_ref());
+        program["schema"] = "sluice.program/1".into();
+        writeln!(out, "{program}")?;
     } else {
         writeln!(out, "{}: {}\n\nParameters (--set key=value):", stage.name(), stage.summary())?;
         for p in stage.params() {

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// A working command line of each command.
-const EXAMPLES: [(&str, &str); 32] = [
+const EXAMPLES: [(&str, &str); 33] = [
     ("", "sluice replay l3-ecmp"),
     ("programs", "sluice programs l3-ecmp"),
     ("new", "sluice new heavy-hitter --text"),
@@ -42,6 +42,7 @@ const EXAMPLES: [(&str, &str); 32] = [
     ("doctor", "sluice doctor"),
     ("completions", "sluice completions bash"),
     ("man", "sluice man -o man"),
+    ("schema", "sluice schema summary"),
     ("help", "sluice help replay"),
 ];
 

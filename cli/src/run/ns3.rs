@@ -1,7 +1,7 @@
 //! `sluice run` of a `config.txt` of the ns-3 simulators of HPCC and ConWeave.
 
 use super::RunArgs;
-use crate::fail::Failure;
+use crate::fail::{Failure, reason};
 use crate::files::{Pending, pretty};
 use crate::interrupt::interrupt_flag;
 use crate::progress::{Bar, eta};
@@ -58,7 +58,7 @@ impl Source {
         let text = content.and_then(|content| String::from_utf8(content).map_err(std::io::Error::other));
         let (origin, line) = (&self.config.origin, self.config.line(key));
         let text = text.map_err(|e| {
-            let text = format!("{origin}:{line}: {key}: cannot read {}: {e}", path.display());
+            let text = format!("{origin}:{line}: {key}: cannot read {}: {}", path.display(), reason(&e));
             Failure::with_help(
                 text,
                 "paths are relative to the present folder, to the config's, or to one above it",

@@ -1,6 +1,6 @@
 //! Reads files of scenarios and the buffer profiles that they name; some of both come with Sluice.
 
-use crate::fail::Failure;
+use crate::fail::{Failure, reason};
 use crate::numbers::did_you_mean;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_scenario::{ScenarioFile, shipped};
@@ -52,6 +52,7 @@ impl Source {
             format!("there is no buffer profile `{name}`{} ({known})", did_you_mean(name, names))
         })?;
         let path = folder.join(name);
-        std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}; {known}", path.display()))
+        std::fs::read_to_string(&path)
+            .map_err(|e| format!("cannot read {}: {}; {known}", path.display(), reason(&e)))
     }
 }

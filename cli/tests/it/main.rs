@@ -36,6 +36,7 @@ mod replay_controls;
 mod replay_errors;
 mod report;
 mod scenarios;
+mod schemas;
 mod support;
 mod timelines;
 mod words;

@@ -30,6 +30,13 @@ impl Pattern {
         Ok(pattern)
     }
 
+    /// Returns the pattern of a packet with exactly these bytes.
+    #[must_use]
+    pub fn exactly(bytes: &[u8]) -> Pattern {
+        let nibbles = bytes.iter().flat_map(|byte| [(byte >> 4, 0xf), (byte & 0xf, 0xf)]).collect();
+        Pattern { nibbles, exact: true }
+    }
+
     fn word(&mut self, word: &str) -> Result<(), String> {
         let (word_bits, bits) = word.strip_prefix('.').map_or((word, false), |bits| (bits, true));
         let (digits, exact) = word_bits.strip_suffix('$').map_or((word_bits, false), |rest| (rest, true));

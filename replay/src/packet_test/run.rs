@@ -6,7 +6,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{DevPort, PortError, PortMap};
 use sluice_asic::units::Duration;
 use sluice_control::named::{self, NamedCall, NamedEntry};
-use sluice_control::{ArrayRef, ControlOp};
+use sluice_control::{ArrayRef, ControlOp, ControlState};
 use sluice_exec::pass::Executor;
 use sluice_fabric::network::{Placed, SwitchSetup};
 use sluice_ir::Program;
@@ -79,6 +79,13 @@ impl PacketTest {
         let needs_time = !placed.program.meters.is_empty();
         setup.config.mode = if needs_time { Mode::Timed } else { Mode::Functional };
         Ok(PacketTest { script, setup })
+    }
+
+    /// Returns the test on a switch with these ports and entries, in place of wires and empty tables.
+    #[must_use]
+    pub fn on(mut self, ports: PortMap, control: ControlState) -> PacketTest {
+        (self.setup.ports, self.setup.control) = (ports, control);
+        self
     }
 
     /// Returns the switch, from which an executor is made.

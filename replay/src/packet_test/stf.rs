@@ -254,6 +254,11 @@ fn packet(rest: &str) -> Result<Command, String> {
     let mut words = rest.split_whitespace();
     let port = port(words.next())?;
     let digits: String = words.collect();
+    Ok(Command::Packet { port, bytes: bytes(&digits)? })
+}
+
+/// Returns the bytes of hexadecimal digits.
+pub(super) fn bytes(digits: &str) -> Result<Vec<u8>, String> {
     let digits = digits.replace('_', "");
     if !digits.len().is_multiple_of(2) {
         return Err("the bytes end with half a byte".to_owned());
@@ -264,7 +269,7 @@ fn packet(rest: &str) -> Result<Command, String> {
         let byte = u8::from_str_radix(text, 16).ok().filter(|_| digits);
         byte.ok_or_else(|| format!("`{text}` is no byte of two hexadecimal digits"))
     };
-    Ok(Command::Packet { port, bytes: digits.as_bytes().chunks(2).map(byte).collect::<Result<_, _>>()? })
+    digits.as_bytes().chunks(2).map(byte).collect()
 }
 
 fn expect(rest: &str) -> Result<Command, String> {

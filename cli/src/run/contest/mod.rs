@@ -17,7 +17,7 @@ mod watch;
 
 use super::RunArgs;
 use crate::door::Door;
-use crate::fail::{Failure, print_error};
+use crate::fail::{Failure, print_error, reason};
 use crate::files::{Folder, pretty};
 use crate::interrupt::interrupt_flag;
 use crate::p4::P4Args;
@@ -146,7 +146,7 @@ impl Source {
             }
             let path = beside(name);
             let content = std::fs::read(&path).and_then(|file| unpacked(file, LONGEST));
-            content.map_err(|e| format!("cannot read {}: {e}", path.display()))
+            content.map_err(|e| format!("cannot read {}: {}", path.display(), reason(&e)))
         };
         let text = |name: &str| {
             let text = String::from_utf8(read(name)?);
