@@ -36,7 +36,7 @@ pub(crate) enum Command {
     Check(crate::check::CheckArgs),
     /// Place a program on a chip: does it fit, and with which stages, resources, PHV, parser rows and cycles
     Report(ReportArgs),
-    /// Run packet tests (.stf) of P4 programs: entries, packets in, expected packets
+    /// Run packet tests (.stf, .toml): entries, packets in, expected packets
     Test(crate::test::TestArgs),
     /// Send captures through an emulated switch, or through a network of switches
     Replay(Box<ReplayArgs>),

@@ -40,6 +40,16 @@ pub(crate) struct FuzzArgs {
     /// replays them
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    /// Folder of inputs that reached new coverage: they are sent first, and the hunt adds those that it finds. The name of a
+    /// file follows from its content
+    #[arg(long, value_name = "DIR")]
+    pub(crate) corpus: Option<PathBuf>,
+    /// Add the inputs of another corpus that reach something new, repeatable; without --time and --cases nothing else is sent
+    #[arg(long, value_name = "DIR", requires = "corpus")]
+    pub(crate) merge: Vec<PathBuf>,
+    /// Keep only the fewest inputs of the corpus that reach the same coverage; without --time and --cases nothing else is sent
+    #[arg(long, visible_alias = "minimize", requires = "corpus")]
+    pub(crate) minimise: bool,
     /// Entries that replace the default ones: a .toml file, or lines such as `table_add`
     #[arg(long, value_name = "FILE")]
     pub(crate) entries: Option<PathBuf>,
@@ -75,6 +85,9 @@ pub(crate) struct Budget {
 impl FuzzArgs {
     /// Returns the end of the campaign: time or number of inputs, whichever comes first.
     pub(crate) fn budget(&self) -> Result<Budget, Failure> {
+        if self.time.is_none() && self.cases.is_none() && (self.minimise || !self.merge.is_empty()) {
+            return Ok(Budget { time: None, cases: Some(0) });
+        }
         let time = match (self.time, self.cases) {
             (None, None) => Some(Duration::from_secs(60)),
             (time, _) => time,

@@ -1,6 +1,7 @@
 //! `sluice fuzz`: hunts for packets that break a property of a program.
 
 mod args;
+mod corpus;
 mod files;
 mod json;
 mod mutation;
@@ -40,6 +41,9 @@ pub(crate) struct Done<'a> {
     pub(crate) mutation: Option<Checked>,
     /// Parameters of the program's hunt profile that the user did not set.
     pub(crate) profile: Vec<(String, String)>,
+    /// Inputs of the corpus that were sent first, and what was done to its folder.
+    pub(crate) replayed: usize,
+    change: Option<corpus::Change>,
     /// Text of the drawn buffer profile, if one was drawn.
     pub(crate) buffer: Option<String>,
 }
@@ -84,12 +88,18 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     let mut progress = Progress::new(&subject, budget);
     let (seed, jobs, compare) = (args.seed, args.jobs(), args.compare);
     let campaign = Campaign { seed, cases: budget.cases, jobs, compare, ..Campaign::default() };
-    let status = hunt::hunt(&subject, &campaign, |status| {
+    let kept = corpus::read(args, &subject)?;
+    let first = hunt::replayed(&subject, &kept.inputs).map_err(|e| {
+        let help = "the inputs were kept for other parameters or entries; give another folder";
+        Failure::with_help(format!("an input of --corpus does not suit the program: {e}"), help)
+    })?;
+    let status = hunt::hunt_on(&subject, &campaign, first, |status| {
         progress.tick(status);
         !stop.load(Ordering::Relaxed) && budget.time.is_none_or(|most| started.elapsed() < most)
     });
     progress.clear();
     let status = status.map_err(Failure::input)?;
+    let change = corpus::write(args, &subject, &status.kept)?;
     let seconds = started.elapsed().as_secs_f64();
     let mut status = status;
     let mutation = args.mutants.map(|most| {
@@ -99,7 +109,17 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     });
     let mutation = mutation.transpose()?;
     let _ = std::panic::take_hook();
-    let done = Done { args, subject: &subject, status, seconds, mutation, profile, buffer: drawn };
+    let done = Done {
+        args,
+        subject: &subject,
+        status,
+        seconds,
+        mutation,
+        profile,
+        buffer: drawn,
+        replayed: kept.inputs.len(),
+        change,
+    };
     finish(&done, as_json)?;
     args.verdicts.write("fuzz", &for_ci(&done))?;
     if stop.load(Ordering::Relaxed) {

@@ -19,6 +19,16 @@ pub(crate) fn summary(done: &Done<'_>) -> String {
         let sets: Vec<String> = done.profile.iter().map(|(key, value)| format!("{key}={value}")).collect();
         out += &format!("hunt profile: {}; --set has others\n", sets.join(" "));
     }
+    if let (Some(change), Some(dir)) = (&done.change, &done.args.corpus) {
+        out += &format!(
+            "corpus {}: {} inputs sent first; {} added, {} removed, {} kept\n",
+            dir.display(),
+            done.replayed,
+            change.added,
+            change.removed,
+            change.all
+        );
+    }
     out += &coverage_report::text(&subject.program.name, &subject.points, &status.coverage);
     let ends = status.ends.iter().map(|(r, n)| format!("{} {n}", r.name(&subject.program)));
     let list = |names: Vec<String>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };

@@ -64,6 +64,25 @@ pub struct Status {
     pub ends: BTreeMap<Reason, u64>,
     /// First failure of each property.
     pub failures: Vec<Failure>,
+    /// Inputs that reached a new point, or a new reason of a packet's end, in order of discovery.
+    pub kept: Vec<Input>,
+}
+
+/// Sends inputs of earlier hunts, with which a hunt can go on: [`hunt_on`]. They do not count as cases.
+///
+/// # Errors
+/// If the device cannot be built.
+pub fn replayed(subject: &Subject<'_>, inputs: &[Input]) -> Result<Status, SubjectError> {
+    let mut status = Status { coverage: Coverage::new(&subject.points), ..Status::default() };
+    let mut runner = Runner::new(subject)?;
+    runner.compare = true;
+    for input in inputs {
+        let outcome = runner.run(input, &status.coverage)?;
+        status.fail(&mut runner, 0, input, &outcome)?;
+        status.take(input, &outcome);
+    }
+    status.cases = 0;
+    Ok(status)
 }
 
 /// Sends inputs until the campaign's number is reached or `go_on`, called after each round, returns false.
@@ -100,11 +119,8 @@ pub fn hunt_on(
         let numbers: Vec<u64> = (status.cases..end).collect();
         for (number, done) in numbers.iter().zip(round(&maker, &mut runners, campaign, &numbers, &status)) {
             let (input, outcome) = done?;
-            for violation in &outcome.violations {
-                let known = status.failures.iter().any(|f| f.violation.property == violation.property);
-                if !known && let Some(runner) = runners.first_mut() {
-                    status.failures.push(failure(runner, *number, &input, violation)?);
-                }
+            if let Some(runner) = runners.first_mut() {
+                status.fail(runner, *number, &input, &outcome)?;
             }
             status.take(&input, &outcome);
         }
@@ -173,14 +189,30 @@ fn failure(
 }
 
 impl Status {
+    /// Adds the first failure of each property, shrunk.
+    fn fail(
+        &mut self,
+        runner: &mut Runner<'_>,
+        case: u64,
+        input: &Input,
+        outcome: &Outcome,
+    ) -> Result<(), SubjectError> {
+        for violation in &outcome.violations {
+            if !self.failures.iter().any(|f| f.violation.property == violation.property) {
+                self.failures.push(failure(runner, case, input, violation)?);
+            }
+        }
+        Ok(())
+    }
+
     /// Adds an outcome. Pieces that reached a new point are kept.
     fn take(&mut self, input: &Input, outcome: &Outcome) {
         self.cases += 1;
         self.packets += input.shots.len() as u64;
-        let mut kept = None;
+        let (mut kept, mut is_new) = (None, false);
         for (piece, point) in &outcome.new {
             if self.coverage.count(*point) == 0 && kept != Some(*piece) {
-                kept = Some(*piece);
+                (kept, is_new) = (Some(*piece), true);
                 self.corpus.pieces.extend(input.piece(*piece));
             }
         }
@@ -194,11 +226,15 @@ impl Status {
         self.coverage.merge(&outcome.coverage);
         for (reason, n) in &outcome.ends {
             let count = self.ends.entry(*reason).or_insert(0);
+            is_new |= *count == 0;
             if *count == 0 && kept.is_none() {
                 let last = (input.pieces.len() as u32).checked_sub(1);
                 self.corpus.pieces.extend(last.and_then(|n| input.piece(n)));
             }
             *count += n;
+        }
+        if is_new {
+            self.kept.push(input.clone());
         }
     }
 }

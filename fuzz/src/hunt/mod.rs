@@ -22,6 +22,7 @@ mod entries;
 mod field_offsets;
 mod fixup;
 mod input;
+pub mod kept;
 mod memory;
 mod obey;
 mod pools;
@@ -33,7 +34,7 @@ mod shrink;
 mod subject;
 mod visible;
 
-pub use campaign::{Campaign, Failure, Status, hunt, hunt_on};
+pub use campaign::{Campaign, Failure, Status, hunt, hunt_on, replayed};
 pub use changes::changes;
 pub use corpus::{Corpus, Response};
 pub use input::{Aim, Input, Maker, Piece, Shot};

@@ -34,6 +34,8 @@ const SETTLING: u32 = 1000;
 pub struct PacketTest {
     script: Script,
     setup: SwitchSetup,
+    /// True if the ports are those of the chip, which have front-panel numbers.
+    has_fronts: bool,
 }
 
 /// A line of a test that did not come true.
@@ -78,13 +80,13 @@ impl PacketTest {
         // Meters take time, which functional mode has not.
         let needs_time = !placed.program.meters.is_empty();
         setup.config.mode = if needs_time { Mode::Timed } else { Mode::Functional };
-        Ok(PacketTest { script, setup })
+        Ok(PacketTest { script, setup, has_fronts: false })
     }
 
     /// Returns the test on a switch with these ports and entries, in place of wires and empty tables.
     #[must_use]
     pub fn on(mut self, ports: PortMap, control: ControlState) -> PacketTest {
-        (self.setup.ports, self.setup.control) = (ports, control);
+        (self.setup.ports, self.setup.control, self.has_fronts) = (ports, control, true);
         self
     }
 
@@ -109,6 +111,7 @@ impl PacketTest {
             log: Log::default(),
             expected: BTreeMap::new(),
             run: TestRun::default(),
+            ports: self.has_fronts.then_some(&setup.ports),
         };
         for (number, step) in self.script.steps.iter().enumerate() {
             running.log.line = step.line;
@@ -128,6 +131,8 @@ struct Running<'a, E> {
     /// Expected packets of each port, with their lines.
     expected: BTreeMap<Option<u16>, VecDeque<(u32, &'a Pattern)>>,
     run: TestRun,
+    /// The ports of the chip; `None` for wires.
+    ports: Option<&'a PortMap>,
 }
 
 impl<'a, E: Executor> Running<'a, E> {
@@ -237,6 +242,15 @@ impl<'a, E: Executor> Running<'a, E> {
         if found == expected { Ok(()) } else { Err(format!("found {found:#x}, expected {expected:#x}")) }
     }
 
+    /// Returns the name of a port: `port 2`, or `port 19 (dev:288)` on the ports of a chip.
+    fn port(&self, number: u16) -> String {
+        let ports = DevPort::new(number).zip(self.ports);
+        match ports.and_then(|(port, ports)| ports.dev(port)) {
+            Some(port) => format!("port {port}"),
+            None => format!("port {number}"),
+        }
+    }
+
     /// Holds the sent packets against the expected ones: on each port in order.
     fn finish(mut self) -> TestRun {
         let mut unexpected = Vec::new();
@@ -251,12 +265,16 @@ impl<'a, E: Executor> Running<'a, E> {
                 }),
                 None => unexpected.push(Failed {
                     line: *line,
-                    text: format!("a packet that no line expects left by port {port}: {}", hex(bytes)),
+                    text: format!(
+                        "a packet that no line expects left by {}: {}",
+                        self.port(*port),
+                        hex(bytes)
+                    ),
                 }),
             }
         }
         for (port, missing) in &self.expected {
-            let port = port.map_or("any port".to_owned(), |port| format!("port {port}"));
+            let port = port.map_or("any port".to_owned(), |port| self.port(port));
             for (line, pattern) in missing {
                 unexpected.push(Failed {
                     line: *line,

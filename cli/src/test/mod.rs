@@ -1,6 +1,8 @@
-//! `sluice test`: packet tests of P4 programs, on both engines.
+//! `sluice test`: packet tests in STF and TOML, on both engines.
 
-use crate::args::{Placing, Target};
+mod subject;
+
+use crate::args::Placing;
 use crate::fail::Failure;
 use crate::p4::{self, is_p4};
 use crate::resolve;
@@ -10,16 +12,16 @@ use clap::Args;
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::Catalogue;
-use sluice_fabric::network::Placed;
-use sluice_ir::Program;
 use sluice_replay::interpreter;
-use sluice_replay::packet_test::{Failed, PacketTest, Script, TestRun, counting_fcs};
+use sluice_replay::packet_test::{Failed, TestRun};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use subject::{Source, Unready, is_toml};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// Packet tests (.stf), or folders with such files. The program of x.stf is x.p4 beside it, unless --program names another
+    /// Packet tests (.stf or .toml), or folders with such files. The program of x.stf is x.p4 beside it, that of x.toml is the
+    /// one that it names; --program names another
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Program of all tests: a .p4 or .sluice file, or a name of `sluice programs`
@@ -103,9 +105,17 @@ pub(crate) fn run(args: &TestArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     let (mut out, mut tally, mut all) = (terminal::results(as_json), Tally::default(), Vec::new());
     let mut verdicts = Vec::new();
     for file in &files {
-        let chips = if named.is_empty() { chips_of(args, file)? } else { named.clone() };
+        let source = Source::read(file);
+        let chips = match &source {
+            Ok(source) if named.is_empty() => source.chips(args, file)?,
+            Err(_) if named.is_empty() => vec![resolve::chip("tofino2")?],
+            _ => named.clone(),
+        };
         for chip in &chips {
-            let verdict = verdict(args, catalogue, file, chip);
+            let verdict = match &source {
+                Ok(source) => verdict(args, catalogue, (file, source), chip),
+                Err(failure) => refused(failure),
+            };
             tally.add(&verdict);
             verdicts.push(for_ci(file, chip, &verdict));
             if as_json {
@@ -126,6 +136,12 @@ pub(crate) fn run(args: &TestArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     if tally.others.is_empty() { Ok(()) } else { Err(Failure::Property) }
 }
 
+/// Returns true if a file of a folder is a test: STF, or TOML with steps.
+fn is_test(path: &Path) -> bool {
+    let has_steps = || std::fs::read_to_string(path).is_ok_and(|text| text.contains("[[step]]"));
+    path.extension().is_some_and(|extension| extension == "stf") || is_toml(path) && has_steps()
+}
+
 /// Returns the test files that the arguments name, those of folders in the order of their names.
 fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
@@ -140,12 +156,12 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         for entry in entries {
             found.push(entry.map_err(|e| Failure::file("read", path, &e))?.path());
         }
-        found.retain(|path| path.extension().is_some_and(|extension| extension == "stf"));
+        found.retain(|path| is_test(path));
         found.sort();
         if found.is_empty() {
             return Err(Failure::with_help(
                 format!("{}: the folder has no packet test", path.display()),
-                "packet tests are files that end in .stf",
+                "packet tests are files that end in .stf, and .toml files with [[step]]",
             ));
         }
         files.extend(found);
@@ -153,34 +169,18 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// Returns the P4 file of a test; `None` if its program is no P4 program.
-fn p4_file(args: &TestArgs, test: &Path) -> Option<PathBuf> {
-    let program = args.program.as_ref().map_or_else(|| test.with_extension("p4"), PathBuf::from);
-    is_p4(&program).then_some(program)
-}
-
-fn chips_of(args: &TestArgs, test: &Path) -> Result<Vec<ChipSpec>, Failure> {
-    let chips = p4_file(args, test).map_or(Vec::new(), |program| p4::chips(&program, &args.p4));
-    // A program that names no architecture gets its message from the default chip.
-    if chips.is_empty() { Ok(vec![resolve::chip("tofino2")?]) } else { Ok(chips) }
-}
-
-fn verdict(args: &TestArgs, catalogue: &Catalogue, test: &Path, chip: &ChipSpec) -> Verdict {
-    let refused = |failure: Failure| Verdict::Refused(failure.to_string());
-    let script = match script(test) {
-        Ok(script) => script,
-        Err(failure) => return refused(failure),
-    };
-    let program = match program(args, catalogue, test, chip) {
-        Ok(program) => program,
-        Err(failure) => return refused(failure),
-    };
-    let placed = match Placed::with(counting_fcs(program), chip, &args.placing.options()) {
-        Ok(placed) => placed,
-        Err(no_fit) => return Verdict::DoesNotFit(no_fit.reason()),
+fn verdict(
+    args: &TestArgs,
+    catalogue: &Catalogue,
+    (test, source): (&Path, &Source),
+    chip: &ChipSpec,
+) -> Verdict {
+    let (test, placed) = match source.prepare(args, catalogue, test, chip) {
+        Ok(ready) => ready,
+        Err(Unready::Refused(failure)) => return refused(&failure),
+        Err(Unready::DoesNotFit(why)) => return Verdict::DoesNotFit(why),
     };
     let run = || -> Result<[TestRun; 2], String> {
-        let test = PacketTest::new(script, &placed, chip).map_err(|e| e.to_string())?;
         let setup = test.setup();
         let engine = catalogue.engine(&placed.program, &placed.placement, &setup.control);
         let engine = engine.map_err(|e| e.to_string())?;
@@ -195,26 +195,9 @@ fn verdict(args: &TestArgs, catalogue: &Catalogue, test: &Path, chip: &ChipSpec)
     }
 }
 
-/// Reads a test.
-fn script(test: &Path) -> Result<Script, Failure> {
-    let text = std::fs::read_to_string(test).map_err(|e| Failure::file("read", test, &e))?;
-    Script::parse(&text).map_err(|errors| {
-        let lines = errors.iter().map(|error| format!("{}:{}: {}", test.display(), error.line, error.text));
-        Failure::input(lines.collect::<Vec<_>>().join("\n"))
-    })
-}
-
-/// Returns the program of a test for a chip.
-fn program(args: &TestArgs, catalogue: &Catalogue, test: &Path, chip: &ChipSpec) -> Result<Program, Failure> {
-    match (p4_file(args, test), &args.program) {
-        (Some(file), _) => p4::program(&file, &args.p4, chip),
-        (None, Some(name)) => {
-            let target =
-                Target { chip: chip.name.clone(), sets: args.sets.clone(), p4: p4::P4Args::default() };
-            resolve::build(resolve::stage(catalogue, name)?, &target)
-        }
-        (None, None) => Err(Failure::input("the test has no program")),
-    }
+fn refused(failure: &Failure) -> Verdict {
+    let help = failure.help().map_or(String::new(), |help| format!("\n= help: {help}"));
+    Verdict::Refused(format!("{failure}{help}"))
 }
 
 /// Returns what did not come true, as lines.
