@@ -1,6 +1,8 @@
 //! Reads files of scenarios and the buffer profiles that they name; some of both come with Sluice.
 
+use crate::buffer_profile;
 use crate::fail::Failure;
+use sluice_asic::chip::ChipSpec;
 use sluice_scenario::{ScenarioFile, shipped};
 use std::path::{Path, PathBuf};
 
@@ -38,7 +40,13 @@ impl Source {
         if let Some(text) = shipped::profile(name) {
             return Ok(text.to_owned());
         }
-        let known = "expected td2, th, th2, tofino, tofino2, voq, a, or a TOML file";
+        let known =
+            "expected td2, th, th2, tofino, tofino2, voq, a, a TOML file, or files of SONiC joined by `+`";
+        if name.split('+').any(buffer_profile::is_of_sonic) {
+            let folder = self.folder.as_deref().unwrap_or(Path::new(""));
+            let file = buffer_profile::profile(name, &ChipSpec::tofino2(), folder, None);
+            return file.map_err(|e| e.to_string())?.to_toml().map_err(|e| e.to_string());
+        }
         let folder = self.folder.as_ref().filter(|_| name.ends_with(".toml"));
         let folder = folder.ok_or_else(|| format!("there is no buffer profile `{name}`; {known}"))?;
         let path = folder.join(name);
