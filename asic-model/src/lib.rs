@@ -21,6 +21,7 @@ pub mod names;
 pub mod phv;
 pub mod pktgen;
 pub mod port;
+pub mod port_names;
 pub mod random;
 pub mod salu;
 pub mod select;

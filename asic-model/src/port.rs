@@ -1,6 +1,12 @@
 //! The map between front panel, dev_ports, MACs, lanes, pipes and queues, with the static properties of ports.
 
+mod error;
+mod naming;
+
+pub use error::PortError;
+
 use crate::chip::{ChipSpec, PortSpeed};
+use crate::port_names::PortNames;
 use crate::units::{BitRate, Bytes, Duration};
 use std::fmt;
 use std::str::FromStr;
@@ -107,53 +113,6 @@ impl FromStr for PortName {
     }
 }
 
-/// Problem of a port or a port map.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PortError {
-    /// The text names no port.
-    #[error(
-        "`{text}` is not a port; expected a front-panel port such as `3`, or a dev_port such as `dev:137` (0 to 511)"
-    )]
-    Name {
-        /// The text found.
-        text: String,
-    },
-    /// The chip does not have the front-panel port at this port speed.
-    #[error("front-panel port {port}: {chip} at {speed} per port has ports 0 to {last}")]
-    NoFrontPort {
-        /// Front-panel port.
-        port: FrontPort,
-        /// The chip's name.
-        chip: String,
-        /// The speed of its front-panel ports.
-        speed: BitRate,
-        /// The last port.
-        last: u16,
-    },
-    /// The dev_port belongs to nothing that the map knows.
-    #[error("{port}: no port of {chip} at {speed} per port; its dev_ports are {valid}")]
-    NoDevPort {
-        /// dev_port.
-        port: DevPort,
-        /// The chip's name.
-        chip: String,
-        /// The speed of its front-panel ports.
-        speed: BitRate,
-        /// The valid dev_ports, as ranges.
-        valid: String,
-    },
-    /// The chip's MACs cannot be run at this speed.
-    #[error("port speed {speed}: {chip} has ports of {valid}")]
-    Speed {
-        /// Requested speed.
-        speed: BitRate,
-        /// The chip's name.
-        chip: String,
-        /// The speeds that exist.
-        valid: String,
-    },
-}
-
 /// Use of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PortKind {
@@ -234,6 +193,8 @@ pub struct PortMap {
     /// Dev_ports, and so lanes, of a port group.
     ports_per_group: u16,
     queues_per_lane: u16,
+    /// The user's names of front-panel ports.
+    names: Option<Arc<PortNames>>,
 }
 
 /// For every dev_port the first of these ports that has it.
@@ -279,6 +240,7 @@ impl PortMap {
             pktgen_local_ports,
             ports_per_group: small(chip.tm.ports_per_group),
             queues_per_lane: small(chip.tm.queues_per_port),
+            names: None,
         })
     }
 

@@ -85,6 +85,7 @@ pub mod ports;
 pub mod position;
 mod program;
 pub mod properties;
+pub mod route_list;
 pub mod routes;
 pub mod setup;
 pub mod story;

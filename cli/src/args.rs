@@ -182,7 +182,7 @@ pub(crate) struct ReportArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// Word to explain, in any case; without it, all words are listed. `ports` prints the ports of the chip with their
-    /// dev_ports, `hashing` plans the hashing of a network
+    /// dev_ports, `buffer PROFILE` a buffer profile as a TOML file, `hashing` plans the hashing of a network
     pub(crate) word: Vec<String>,
     /// Input of the hashing plan, repeatable; `sluice explain hashing` lists the keys
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
@@ -193,6 +193,9 @@ pub(crate) struct ExplainArgs {
     /// Speed of the front-panel ports, for the word `ports`
     #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
     pub(crate) port_speed: Option<BitRate>,
+    /// Names of the front-panel ports, for the words `ports` and `buffer`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) port_map: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) headroom: HeadroomArgs,
 }
@@ -277,6 +280,12 @@ pub(crate) struct EntriesArgs {
     /// Check a file of entries against the program and the ports of the switch
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
+    /// Print the entries for the routes of a file; see `sluice replay --routes`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "template", "p4info", "topology"])]
+    pub(crate) routes: Option<PathBuf>,
+    /// Names of the front-panel ports: SONiC's port_config.ini or config_db.json, or lines `name,front`
+    #[arg(long, value_name = "FILE", conflicts_with = "topology")]
+    pub(crate) port_map: Option<PathBuf>,
     /// Speed of the front-panel ports, which decides their dev_ports, for example 100G
     #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
     pub(crate) port_speed: Option<BitRate>,
@@ -326,8 +335,9 @@ pub(crate) struct ReplayArgs {
     pub(crate) target: Target,
     #[command(flatten)]
     pub(crate) placing: Placing,
-    /// Capture to send into a port, repeatable: 0@trace.pcap (front panel), dev:137@trace.pcapng.gz, 0@- (stdin). The
-    /// format is pcap or pcapng, plain, gzip or zstd. Several captures are merged by time
+    /// Capture to send into a port, repeatable: 0@trace.pcap or 1/0@trace.pcap (front panel), Ethernet0@trace.pcap (with
+    /// --port-map), dev:137@trace.pcapng.gz, 0@- (stdin). The format is pcap or pcapng, plain, gzip or zstd. Several
+    /// captures are merged by time. In a network hosts@trace.pcap sends each frame from the host of its source address
     #[arg(short, long = "input", value_name = "PORT@FILE")]
     pub(crate) inputs: Vec<String>,
     /// Folder for out.pcapng, summary.json, report.json, entries.toml and manifest.json
@@ -337,6 +347,18 @@ pub(crate) struct ReplayArgs {
     /// switches that run the program, SWITCH=FILE for one switch, and a folder has SWITCH.toml for each; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) entries: Vec<String>,
+    /// Routes in place of the default entries, for programs that take routes in networks: the output of FRR's `show ip
+    /// route` or `show ip route json`, of `ip route`, or lines `prefix,port`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["entries", "topology"])]
+    pub(crate) routes: Option<PathBuf>,
+    /// Names of the front-panel ports, for inputs, entries and outputs: SONiC's port_config.ini, the table PORT of a
+    /// config_db.json, or lines `name,front`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) port_map: Option<PathBuf>,
+    /// List of flows that the hosts of the network send, each from the host of its source address: a CSV file as
+    /// `sluice gen flows` takes it
+    #[arg(long, value_name = "FILE", requires = "topology")]
+    pub(crate) flows: Option<PathBuf>,
     /// Changes of entries during the run: lines such as `@1.5ms table_delete ipv4_route 3`, with the time since the
     /// first packet. In a network the switch follows the time, `*` for all that run the program
     #[arg(long, value_name = "FILE")]
@@ -425,7 +447,8 @@ pub(crate) struct ReplayArgs {
     #[arg(long, requires = "output")]
     pub(crate) comments: bool,
     /// Shared buffer with priority groups, PFC at the MACs and ECN marking, instead of limits per queue. PROFILE is
-    /// `chip` for the chip's own, td2, th, th2, tofino, tofino2, voq, or a TOML file
+    /// `chip` for the chip's own, td2, th, th2, tofino, tofino2, voq, a TOML file, or SONiC's files joined by `+`:
+    /// config_db.json+pg_profile_lookup.ini
     #[arg(long, value_name = "PROFILE", conflicts_with_all = ["functional", "queue_limit"])]
     pub(crate) buffer: Option<String>,
     /// Let senders obey the PFC frames of the switch: frames of paused priorities wait

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
     }
     let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
-    let ports = resolve::ports(&chip, args.port_speed)?;
+    let ports = resolve::ports(&chip, args.port_speed, args.port_map.as_deref())?;
     let mut out = std::io::stdout().lock();
     if args.template {
         let (usual, _) = resolve::default_entries(stage, (&program, None), &ports, false)
@@ -50,8 +50,10 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
     // A check is against the ways of the placed tables; entries can be printed of a program that does not fit.
     let placement = args.check.as_ref().and_then(|_| place(&program, &chip).ok());
     let placed = (&program, placement.as_ref());
-    let Entries { control: state, warnings, setup } =
-        resolve::entries(stage, placed, &ports, args.check.as_deref(), false)?;
+    let Entries { control: state, warnings, setup } = match &args.routes {
+        Some(path) => resolve::routed(stage, placed, &ports, path, false)?,
+        None => resolve::entries(stage, placed, &ports, args.check.as_deref(), false)?,
+    };
     let text = || speeds(&setup) + &entries::print_on(&program, &ports, &state);
     if as_json {
         writeln!(out, "{}", counts(&program, &state, &text(), &warnings))?;
@@ -62,6 +64,9 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
             writeln!(out, "warning: {warning}")?;
         }
     } else {
+        for warning in warnings {
+            writeln!(out, "# {warning}")?;
+        }
         write!(out, "{}", text())?;
     }
     Ok(())

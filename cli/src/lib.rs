@@ -106,6 +106,7 @@
 //! No other crate of the workspace prints, parses flags, or names files.
 
 mod args;
+mod buffer_profile;
 mod check;
 mod compare;
 mod doctor;

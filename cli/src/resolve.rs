@@ -6,8 +6,9 @@ use crate::numbers::did_you_mean;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::names::nearest;
 use sluice_asic::port::PortMap;
-use sluice_asic::tm::buffer::BufferFile;
+use sluice_asic::port_names::PortNames;
 use sluice_asic::units::{BitRate, Duration};
+use sluice_catalogue::route_list::{RouteList, RouteListError};
 use sluice_catalogue::{Catalogue, Setup, StageProgram};
 use sluice_control::{self as control, ControlOp, ControlState, Script};
 use sluice_exec::control_state;
@@ -37,24 +38,6 @@ pub(crate) fn chip(name: &str) -> Result<ChipSpec, Failure> {
     ChipSpec::from_toml(&text, name).map_err(Failure::input)
 }
 
-/// Returns the buffer profile with this name, that of the chip (`chip`), or that of a TOML file.
-pub(crate) fn buffer(name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
-    let own = if name == "chip" { chip.name.as_str() } else { name };
-    if let Some(file) = BufferFile::shipped(own) {
-        return file.map_err(Failure::input);
-    }
-    let path = Path::new(name);
-    if path.extension().is_none_or(|e| e != "toml") {
-        let names = BufferFile::names().collect::<Vec<_>>().join(", ");
-        return Err(Failure::with_help(
-            format!("there is no buffer profile `{own}`{}", did_you_mean(own, BufferFile::names())),
-            format!("profiles are {names}, `chip` for the chip's own, or a TOML file"),
-        ));
-    }
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
-    BufferFile::parse(name, &text).map_err(Failure::input)
-}
-
 /// Returns the program with this name.
 pub(crate) fn stage<'c>(catalogue: &'c Catalogue, name: &str) -> Result<&'c Arc<dyn StageProgram>, Failure> {
     catalogue
@@ -82,12 +65,22 @@ pub(crate) fn fit(program: &Program, chip: &ChipSpec, options: &Options) -> Resu
     place_with(program, chip, options, &mut |_, _| {}).map_err(Box::new)
 }
 
-/// Returns the ports of a chip at a speed; without one, at the chip's default.
-pub(crate) fn ports(chip: &ChipSpec, speed: Option<BitRate>) -> Result<PortMap, Failure> {
-    match speed {
-        None => PortMap::default_for(chip).map_err(Failure::input),
-        Some(rate) => PortMap::new(chip, rate).map_err(Failure::input),
-    }
+/// Returns the ports of a chip at a speed; without one, at the chip's default. A port map is a file with names of ports.
+pub(crate) fn ports(chip: &ChipSpec, speed: Option<BitRate>, map: Option<&Path>) -> Result<PortMap, Failure> {
+    let ports = match speed {
+        None => PortMap::default_for(chip).map_err(Failure::input)?,
+        Some(rate) => PortMap::new(chip, rate).map_err(Failure::input)?,
+    };
+    Ok(match map {
+        None => ports,
+        Some(path) => ports.with_names(port_names(path)?),
+    })
+}
+
+/// Returns the names of ports in a file.
+pub(crate) fn port_names(path: &Path) -> Result<Arc<PortNames>, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+    PortNames::parse(&path.display().to_string(), &text).map(Arc::new).map_err(Failure::input)
 }
 
 /// Adds the entries of a file: TOML if its name ends in `.toml`, otherwise lines. Refuses ports that the switch does not
@@ -171,6 +164,31 @@ pub(crate) fn entries(
     Ok(Entries { control, setup: Setup::default(), warnings })
 }
 
+/// Returns the state in which a program has the routes of a file, as at a place in a network; parameters as of [`entries`].
+pub(crate) fn routed(
+    stage: &Arc<dyn StageProgram>,
+    (program, placement): (&Program, Option<&Placement>),
+    ports: &PortMap,
+    path: &Path,
+    buffer: bool,
+) -> Result<Entries, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+    let mistakes = |errors: Vec<RouteListError>| {
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        let help = "--port-map FILE gives front-panel ports the names that the routes have";
+        Failure::with_help(texts.join("\n"), help)
+    };
+    let list = RouteList::parse(&path.display().to_string(), &text).map_err(mistakes)?;
+    let find = |name: &str| ports.find(name).map_err(|e| e.to_string());
+    let (position, warnings) = list.position(ports, find).map_err(mistakes)?;
+    let setup = stage.setup_at(program, ports, &position).ok_or_else(|| {
+        let help = "a .sluice file says with `routes` which table they fill; `--entries` takes any table";
+        Failure::with_help(format!("`{}` has no table for routes", stage.name()), help)
+    })?;
+    let (control, setup) = applied((program, placement), setup.map_err(Failure::input)?, buffer)?;
+    Ok(Entries { control, setup, warnings })
+}
+
 /// Returns the state with the default entries of a program, and the settings that come with them; parameters as of
 /// [`entries`].
 pub(crate) fn default_entries(
@@ -179,13 +197,22 @@ pub(crate) fn default_entries(
     ports: &PortMap,
     buffer: bool,
 ) -> Result<(ControlState, Setup), Failure> {
+    let setup = stage.default_setup(program, ports).map_err(Failure::input)?;
+    applied((program, placement), setup, buffer)
+}
+
+/// Returns the state after a setup; parameters as of [`entries`].
+fn applied(
+    (program, placement): (&Program, Option<&Placement>),
+    mut setup: Setup,
+    buffer: bool,
+) -> Result<(ControlState, Setup), Failure> {
     let mut state = empty((program, placement));
-    let mut setup = stage.default_setup(program, ports).map_err(Failure::input)?;
     if buffer {
         setup.remove_classes(program);
     }
     for op in &setup.ops {
-        let advice = "the default entries need a larger table: raise the parameter that sets its size";
+        let advice = "the entries need a larger table: raise the parameter that sets its size";
         state.apply(program, op.clone()).map_err(|e| Failure::with_help(e, advice))?;
     }
     Ok((state, setup))

@@ -1,11 +1,13 @@
 //! Networks for commands that do not run them, and the files that a topology names.
 
 use crate::args::Target;
+use crate::buffer_profile;
 use crate::door::Door;
 use crate::fail::Failure;
 use crate::resolve;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
+use sluice_asic::port_names::PortNames;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::BitRate;
 use sluice_catalogue::Catalogue;
@@ -15,6 +17,7 @@ use sluice_ir::Program;
 use sluice_place::Options;
 use sluice_switch::SwitchConfig;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Finds files. Paths in a topology are relative to its folder; paths of the command line are used as they are.
 pub(crate) struct NetworkFiles {
@@ -22,6 +25,8 @@ pub(crate) struct NetworkFiles {
     pub(crate) base: PathBuf,
     /// Names of files of the command line, which may have `{switch}` in place of a switch's name.
     pub(crate) own: Vec<String>,
+    /// The user's names of the front-panel ports of every switch.
+    pub(crate) names: Option<Arc<PortNames>>,
 }
 
 impl Files for NetworkFiles {
@@ -37,15 +42,17 @@ impl Files for NetworkFiles {
     ) -> Result<Vec<String>, Failure> {
         let own = self.own.iter().any(|own| own == name || is_of_pattern(own, name));
         let path = if own { PathBuf::from(name) } else { self.base.join(name) };
-        resolve::load(program, ports, &path, usual, into)
+        match &self.names {
+            None => resolve::load(program, ports, &path, usual, into),
+            Some(names) => {
+                let ports = ports.clone().with_names(Arc::clone(names));
+                resolve::load(program, &ports, &path, usual, into)
+            }
+        }
     }
 
     fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
-        let beside = self.base.join(name);
-        match beside.to_str().filter(|_| name.ends_with(".toml") && beside.exists()) {
-            Some(path) => resolve::buffer(path, chip),
-            None => resolve::buffer(name, chip),
-        }
+        buffer_profile::profile(name, chip, &self.base, self.names.as_deref())
     }
 }
 
@@ -84,6 +91,6 @@ pub(crate) fn deployed(
         placing: Options::default(),
         config: SwitchConfig::default(),
     };
-    let files = NetworkFiles { base, own: Vec::new() };
+    let files = NetworkFiles { base, own: Vec::new(), names: None };
     deploy(&blueprint, &door.into_catalogue(), &defaults, &files).map_err(Failure::input)
 }

@@ -8,6 +8,7 @@
 
 mod bytes;
 mod classic;
+mod cooked;
 mod error;
 mod interface;
 mod oddity;
@@ -18,6 +19,7 @@ mod unpack;
 mod window;
 pub mod write;
 
+pub use cooked::{SYNTHESISED_GROUP, SYNTHESISED_HOST};
 pub use error::{CaptureError, CaptureFault};
 pub use interface::Interface;
 pub use oddity::{Oddities, Oddity, Tally};

@@ -46,6 +46,7 @@ fn buffer(view: &FlowView<'_>) -> Value {
         "size_bytes": view.config.size.bytes(view.config.cell).get(),
         "partitions": view.config.partitions,
         "accepted": view.config.accepted,
+        "notes": view.config.notes,
         "priority_groups": groups(view),
         "queues": queues(view),
         "ports": ports(view),

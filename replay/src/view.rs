@@ -64,10 +64,10 @@ impl<'a> SwitchView<'a> {
         slower.or(port.map(|p| p.speed)).unwrap_or(BitRate::from_bps(0))
     }
 
-    /// Returns the name of a dev_port in summaries: its front-panel number, `cpu`, `recirc:N`, or `dev:N`.
+    /// Returns the name of a dev_port in summaries: the user's name or the front-panel number, `cpu`, `recirc:N`, or `dev:N`.
     pub(crate) fn port_name(&self, dev_port: u16) -> String {
         match self.setup.ports.iter().find(|p| p.dev_port.number() == dev_port).map(|p| p.kind) {
-            Some(PortKind::Front(front)) => front.0.to_string(),
+            Some(PortKind::Front(front)) => self.setup.ports.shown(front),
             Some(PortKind::Cpu) => "cpu".to_owned(),
             Some(PortKind::Recirculation) => format!("recirc:{dev_port}"),
             None => format!("dev:{dev_port}"),

@@ -7,10 +7,10 @@
 
 use crate::meter::Colour;
 use crate::units::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Point at which the queue length is read and the packet is marked (decision D7).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MarkPoint {
     /// When the packet leaves the queue, by the queue length without it.

@@ -6,10 +6,10 @@
 //! therefore detected later than the detection time after its start, by at most one poll.
 
 use crate::units::Duration;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Action on a queue in a storm.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WatchdogAction {
     /// Packets of the queue are dropped, and pauses are ignored.
@@ -22,7 +22,7 @@ pub enum WatchdogAction {
 }
 
 /// Predicate by which a storm is detected (decision D13).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Predicate {
     /// Pause frames arrived, no pause ended, and the queue is paused at this poll and was at the last.

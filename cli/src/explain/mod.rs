@@ -5,6 +5,7 @@ mod ports;
 mod vocabulary;
 
 use crate::args::ExplainArgs;
+use crate::buffer_profile;
 use crate::fail::Failure;
 use crate::resolve;
 use serde_json::{Value, json};
@@ -19,6 +20,7 @@ use sluice_ir::{Intrinsic, LabelKind};
 use sluice_switch::DeviceDrop;
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::path::Path;
 use vocabulary::VOCABULARY;
 
 /// A word, its kind and its meaning.
@@ -28,6 +30,21 @@ struct Word {
     text: String,
     /// Advice, or the origin of the word.
     more: String,
+}
+
+/// Prints a buffer profile as a TOML file, which is how files of SONiC are taken over.
+fn buffer(name: &str, args: &ExplainArgs, chip: &ChipSpec, as_json: bool) -> Result<(), Failure> {
+    let names = args.port_map.as_deref().map(resolve::port_names).transpose()?;
+    let file = buffer_profile::profile(name, chip, Path::new(""), names.as_deref())?;
+    let text = file.to_toml().map_err(Failure::input)?;
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        let value = json!({ "schema": "sluice.buffer-profile/1", "name": file.name, "notes": file.notes, "toml": text });
+        writeln!(out, "{value}")?;
+    } else {
+        write!(out, "{text}")?;
+    }
+    Ok(())
 }
 
 /// Prints the meaning of a word, or all words.
@@ -43,7 +60,20 @@ pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> R
     }
     let chip = resolve::chip(&args.chip)?;
     if word == Some("ports") {
-        return ports::run(&resolve::ports(&chip, args.port_speed)?, &chip.name, as_json);
+        return ports::run(
+            &resolve::ports(&chip, args.port_speed, args.port_map.as_deref())?,
+            &chip.name,
+            as_json,
+        );
+    }
+    if let [word, name] = args.word.as_slice()
+        && word == "buffer"
+    {
+        return buffer(name, args, &chip, as_json);
+    }
+    if args.port_map.is_some() {
+        let help = "for example `sluice explain ports --port-map port_config.ini`";
+        return Err(Failure::with_help("--port-map needs the word `ports`, or `buffer` and a profile", help));
     }
     if args.port_speed.is_some() {
         let help = "for example `sluice explain ports --port-speed 100G`";

@@ -10,7 +10,7 @@ use std::io::Write;
 pub(super) fn run(ports: &PortMap, chip: &str, as_json: bool) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     if as_json {
-        let list: Vec<Value> = ports.iter().map(value).collect();
+        let list: Vec<Value> = ports.iter().map(|port| value(ports, port)).collect();
         let all = json!({ "schema": "sluice.ports/1", "chip": chip, "speed_bps": ports.speed().as_bps(), "ports": list });
         writeln!(out, "{all}")?;
         return Ok(());
@@ -18,30 +18,34 @@ pub(super) fn run(ports: &PortMap, chip: &str, as_json: bool) -> Result<(), Fail
     writeln!(
         out,
         "Ports of {chip} at {} per port. In entries, `port = \"port 8\"` is front-panel port 8, and `port = 8` or\n\
-         `port = \"dev_port 8\"` is dev_port 8. Inputs (-i 8@FILE) and --port have front-panel numbers; dev:8 is dev_port 8.\n",
+         `port = \"dev_port 8\"` is dev_port 8. Inputs (-i 8@FILE) and --port have front-panel numbers, or cages with lanes (1/0); dev:8 is dev_port 8.\n",
         ports.speed()
     )?;
-    let rows = ports.iter().map(row).collect();
-    writeln!(out, "{}", table(&["PORT", "DEV", "PIPE", "MAC", "LANES", "SPEED", "QUEUES"], rows))?;
+    let rows = ports.iter().map(|port| row(ports, port)).collect();
+    writeln!(out, "{}", table(&["PORT", "DEV", "PIPE", "MAC", "LANES", "SPEED", "QUEUES", "CAGE"], rows))?;
     Ok(())
 }
 
-fn name(port: &Port) -> String {
+fn name(ports: &PortMap, port: &Port) -> String {
     match port.kind {
-        PortKind::Front(front) => front.to_string(),
+        PortKind::Front(front) => ports.shown(front),
         PortKind::Cpu => "cpu".to_owned(),
         PortKind::Recirculation => "recirc".to_owned(),
     }
 }
 
-fn row(port: &Port) -> Vec<String> {
+fn row(ports: &PortMap, port: &Port) -> Vec<String> {
     let numbers = [port.dev_port.number(), port.pipe().0.into(), port.mac.0.into(), port.lanes.into()];
     let numbers = numbers.map(|n| n.to_string());
-    [name(port)].into_iter().chain(numbers).chain([port.speed.to_string(), port.queues.to_string()]).collect()
+    let cage = port.front().map_or(String::new(), |_| ports.cage(port));
+    let rest = [port.speed.to_string(), port.queues.to_string(), cage];
+    [name(ports, port)].into_iter().chain(numbers).chain(rest).collect()
 }
 
-fn value(port: &Port) -> Value {
+fn value(ports: &PortMap, port: &Port) -> Value {
+    let name = port.front().and_then(|front| ports.names()?.name(front).map(str::to_owned));
     json!({
+        "name": name, "cage": port.front().map(|_| ports.cage(port)),
         "port": port.front().map(|front| front.0), "kind": match port.kind {
             PortKind::Front(_) => "front",
             PortKind::Cpu => "cpu",

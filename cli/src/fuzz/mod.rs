@@ -11,6 +11,7 @@ mod text;
 pub(crate) use args::FuzzArgs;
 
 use crate::args::Target;
+use crate::buffer_profile;
 use crate::fail::{Failure, print_error};
 use crate::files::pretty;
 use crate::interrupt::interrupt_flag;
@@ -28,6 +29,7 @@ use sluice_fuzz::{Draw, buffer, port_infos};
 use sluice_place::Options;
 use sluice_switch::BufferSetup;
 use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -61,7 +63,7 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
         print_error(format_args!("{}\n", crate::snippet::no_fit(&no_fit)));
         Failure::Property
     })?;
-    let ports = resolve::ports(&chip, None)?;
+    let ports = resolve::ports(&chip, None, None)?;
     let buffer = args.draws_buffer() || args.buffer.is_some();
     let placed = (&program, Some(&placement));
     let Entries { control, setup, .. } =
@@ -76,7 +78,9 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     let drawn = args.draws_buffer().then(|| draw_buffer(&subject, args.seed)).transpose()?;
     let file = match (&drawn, args.buffer.as_deref()) {
         (Some(text), _) => Some(BufferFile::parse(files::BUFFER, text).map_err(Failure::input)?),
-        (None, name) => name.map(|name| resolve::buffer(name, &chip)).transpose()?,
+        (None, name) => {
+            name.map(|name| buffer_profile::profile(name, &chip, Path::new(""), None)).transpose()?
+        }
     };
     if let Some(file) = file {
         subject.set_buffer(BufferSetup { file, seed: args.seed }).map_err(Failure::input)?;

@@ -25,26 +25,27 @@ pub(super) fn of_switch(
     if texts.is_empty() {
         return samples_of(program, ports).map(Inputs::from);
     }
-    let usage = "write PORT@FILE: 0@trace.pcap for front-panel port 0, dev:137@trace.pcap for a dev_port, 0@- for \
-                 standard input";
+    let usage = "write PORT@FILE: 0@trace.pcap or 1/0@trace.pcap for front-panel port 0, Ethernet0@trace.pcap with \
+                 --port-map, dev:137@trace.pcap for a dev_port, 0@- for standard input";
     let input = |text: &String| {
         let (port, path) = text
             .split_once('@')
             .ok_or_else(|| Failure::with_help(format!("input `{text}` names no port"), usage))?;
-        let name: PortName = port.parse().map_err(|e| Failure::with_help(e, usage))?;
-        let dev = ports.resolve(name).map_err(Failure::input)?.dev_port;
+        let dev = ports.find(port).map_err(|e| Failure::with_help(e, usage))?.dev_port;
         Ok(named((SwitchId(0), dev), port, path, stop))
     };
-    all(texts, input)
+    let texts: Vec<&String> = texts.iter().collect();
+    all(&texts, input).map(Inputs::from)
 }
 
 /// Parses the inputs of a network; `port` finds the port before the `@`.
 pub(super) fn of_network(
-    texts: &[String],
+    texts: &[&String],
     port: impl Fn(&str) -> Result<(SwitchId, DevPort), Failure>,
     stop: &Arc<AtomicBool>,
-) -> Result<Inputs, Failure> {
-    let usage = "write SWITCH:PORT@FILE, for example leaf0:0@trace.pcap";
+) -> Result<Vec<Input>, Failure> {
+    let usage =
+        "write SWITCH:PORT@FILE, for example leaf0:0@trace.pcap, or hosts@FILE for the ports of all hosts";
     let input = |text: &String| {
         let (name, path) = text
             .split_once('@')
@@ -67,13 +68,16 @@ pub(super) fn of_network_samples(
 }
 
 /// Parses inputs, of which at most one may be standard input.
-fn all(texts: &[String], input: impl FnMut(&String) -> Result<Input, Failure>) -> Result<Inputs, Failure> {
-    let inputs: Vec<Input> = texts.iter().map(input).collect::<Result<_, _>>()?;
-    let is_stdin = |text: &&String| text.split_once('@').is_some_and(|(_, path)| path == STDIN);
+fn all(
+    texts: &[&String],
+    mut input: impl FnMut(&String) -> Result<Input, Failure>,
+) -> Result<Vec<Input>, Failure> {
+    let inputs: Vec<Input> = texts.iter().map(|text| input(text)).collect::<Result<_, _>>()?;
+    let is_stdin = |text: &&&String| text.split_once('@').is_some_and(|(_, path)| path == STDIN);
     if texts.iter().filter(is_stdin).count() > 1 {
         return Err(Failure::with_help("more than one input is standard input", "give the others as files"));
     }
-    Ok(Inputs::from(inputs))
+    Ok(inputs)
 }
 
 /// Returns the input of a path, or standard input.

@@ -14,6 +14,7 @@ mod stdin;
 mod text;
 
 use crate::args::{EngineKind, ReplayArgs, SchedulerKind};
+use crate::buffer_profile;
 use crate::fail::{Failure, print_error};
 use crate::files::{Folder, Pending, pretty};
 use crate::interrupt::interrupt_flag;
@@ -23,7 +24,7 @@ use crate::timeline;
 pub(crate) use failure::help as capture_help;
 use progress::ProgressLine;
 use serde_json::Value;
-use sluice_asic::port::{FrontPort, PortMap, PortName};
+use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::{BitRate, Cells, Duration};
 use sluice_catalogue::Catalogue;
 use sluice_catalogue::control_plane::ControlPlane;
@@ -99,7 +100,7 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
         print_error(format_args!("{}\n", crate::snippet::no_fit(&no_fit)));
         Failure::Property
     })?;
-    let ports = resolve::ports(&chip, args.port_speed)?;
+    let ports = resolve::ports(&chip, args.port_speed, args.port_map.as_deref())?;
     if let [_, second, ..] = args.entries.as_slice() {
         let help = "give one file with all entries; only a network (--topology) takes several";
         return Err(Failure::with_help(
@@ -109,8 +110,10 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
     }
     let entries = args.entries.first().map(Path::new);
     let placed = (&program, Some(&placement));
-    let Entries { control, setup, warnings } =
-        resolve::entries(stage, placed, &ports, entries, args.buffer.is_some())?;
+    let Entries { control, setup, warnings } = match &args.routes {
+        Some(path) => resolve::routed(stage, placed, &ports, path, args.buffer.is_some())?,
+        None => resolve::entries(stage, placed, &ports, entries, args.buffer.is_some())?,
+    };
     let mut speeds = Vec::new();
     // A slower port of the default entries keeps its speed unless the user sets the speeds.
     if args.port_speed.is_none() {
@@ -121,7 +124,8 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
     for text in &args.port_speeds {
         speeds.push(port_speed(text, &ports)?);
     }
-    let buffer = args.buffer.as_deref().map(|name| resolve::buffer(name, &chip)).transpose()?;
+    let profile = |name| buffer_profile::profile(name, &chip, Path::new(""), ports.names().map(Arc::as_ref));
+    let buffer = args.buffer.as_deref().map(profile).transpose()?;
     let buffer = buffer.map(|file| BufferSetup { file, seed: args.seed });
     let config = SwitchConfig { buffer, ..config(args, speeds)? };
     let options = options(args, schedule)?;
@@ -165,8 +169,7 @@ fn port_speed(text: &str, ports: &PortMap) -> Result<(u16, BitRate), Failure> {
     let (port, rate) = text
         .split_once('=')
         .ok_or_else(|| Failure::with_help(format!("--port {text}: the speed is missing"), usage))?;
-    let name: PortName = port.parse().map_err(|e| Failure::with_help(e, usage))?;
-    let dev_port = ports.resolve(name).map_err(Failure::input)?.dev_port.number();
+    let dev_port = ports.find(port).map_err(|e| Failure::with_help(e, usage))?.dev_port.number();
     Ok((dev_port, rate.parse().map_err(Failure::input)?))
 }
 

@@ -1,7 +1,9 @@
 //! Reads files of scenarios and the buffer profiles that they name; some of both come with Sluice.
 
+use crate::buffer_profile;
 use crate::fail::{Failure, reason};
 use crate::numbers::did_you_mean;
+use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_scenario::{ScenarioFile, shipped};
 use std::path::{Path, PathBuf};
@@ -46,7 +48,12 @@ impl Source {
             return Ok(text.to_owned());
         }
         let names = BufferFile::names().chain(["a"]).collect::<Vec<_>>();
-        let known = format!("profiles are {}, or a TOML file", names.join(", "));
+        let known = format!("profiles are {}, a TOML file, or files of SONiC joined by `+`", names.join(", "));
+        if name.split('+').any(buffer_profile::is_of_sonic) {
+            let folder = self.folder.as_deref().unwrap_or(Path::new(""));
+            let file = buffer_profile::profile(name, &ChipSpec::tofino2(), folder, None);
+            return file.map_err(|e| e.to_string())?.to_toml().map_err(|e| e.to_string());
+        }
         let folder = self.folder.as_ref().filter(|_| name.ends_with(".toml"));
         let folder = folder.ok_or_else(|| {
             format!("there is no buffer profile `{name}`{} ({known})", did_you_mean(name, names))

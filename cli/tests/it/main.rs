@@ -26,6 +26,7 @@ mod network;
 mod network_flags;
 mod ns3;
 mod obey_pfc;
+mod own_inputs;
 mod p4;
 mod packet_test;
 mod polarization;

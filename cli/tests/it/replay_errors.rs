@@ -67,7 +67,8 @@ fn damage_is_told_with_place_finding_expectation_and_remedy() {
         (
             "link.pcap",
             patched(five(), 20, 105),
-            "error: DIR/link.pcap: header at byte 0: found link type 105 (IEEE802_11), expected 1 (ETHERNET)\n  = help: \
+            "error: DIR/link.pcap: header at byte 0: found link type 105 (IEEE802_11), expected 1 (ETHERNET), \
+             113 (LINUX_SLL) or 276 (LINUX_SLL2)\n  = help: \
              capture on an Ethernet interface, or keep its frames only\n"
                 .to_owned(),
         ),

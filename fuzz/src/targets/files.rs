@@ -3,9 +3,11 @@
 use super::Programs;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
-use sluice_asic::tm::buffer::BufferFile;
-use sluice_asic::units::{BitRate, Time};
+use sluice_asic::port_names::PortNames;
+use sluice_asic::tm::buffer::{BufferFile, Rules, SonicText};
+use sluice_asic::units::{BitRate, Bytes, Time};
 use sluice_catalogue::StageProgram;
+use sluice_catalogue::route_list::RouteList;
 use sluice_control::{self as control, ControlState};
 use sluice_fabric::topology::{Blueprint, Network};
 use sluice_ir::Program;
@@ -74,17 +76,27 @@ pub fn chip_file(data: &[u8]) {
     let _ = ChipSpec::from_toml(text, "fuzz");
 }
 
-/// Reads a buffer profile.
+/// Reads a buffer profile: TOML, and tables of SONiC.
 pub fn buffer_file(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
+    let memory = BufferFile::of_memory("fuzz", Rules::Sai, Bytes(176), Bytes(60_000_000));
+    if let Ok(file) = BufferFile::from_sonic(&[SonicText { name: "fuzz", text }], &memory, None) {
+        let _ = file.resolve(&super::buffer::ports());
+    }
     if let Ok(file) = BufferFile::parse("fuzz", text) {
         let _ = file.resolve(&super::buffer::ports());
     }
 }
 
-/// Reads a topology file of each kind: decision points, switches, and ns-3.
+/// Reads a topology file of each kind (decision points, switches, ns-3), a list of routes, and names of ports.
 pub fn topology(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
+    let _ = PortNames::parse("fuzz", text);
+    if let (Ok(list), Ok(ports)) =
+        (RouteList::parse("fuzz", text), PortMap::default_for(&ChipSpec::tofino2()))
+    {
+        let _ = list.position(&ports, |name| ports.find(name).map_err(|e| e.to_string()));
+    }
     let _ = Network::from_toml(text, "fuzz");
     let _ = if Blueprint::is_ns3(text) {
         Blueprint::from_ns3(text, "fuzz").map(drop).map_err(drop)

@@ -99,8 +99,8 @@ pub enum CaptureFault {
         /// Versions that are read.
         expected: &'static str,
     },
-    /// The frames are not Ethernet.
-    #[error("found link type {number} ({name}), expected 1 (ETHERNET)")]
+    /// The frames are neither Ethernet nor Linux's cooked frames.
+    #[error("found link type {number} ({name}), expected 1 (ETHERNET), 113 (LINUX_SLL) or 276 (LINUX_SLL2)")]
     LinkType {
         /// The number in the registry of link types.
         number: u32,

@@ -7,6 +7,7 @@
 use pcap_file::DataLink;
 
 use super::bytes::Order;
+use super::cooked;
 use super::error::CaptureFault;
 use super::time::CaptureTime;
 
@@ -26,7 +27,7 @@ const PS_PER_S: u64 = 1_000_000_000_000;
 pub struct Interface {
     /// `if_name`, its first 255 bytes, with anything that is not UTF-8 replaced; empty if not given.
     pub name: Box<str>,
-    /// Number of the link type in the registry; only 1, Ethernet, is read.
+    /// Number of the link type in the registry; 1 (Ethernet), 113 (SLL) and 276 (SLL2) are read.
     pub link_type: u32,
     /// Largest number of bytes kept of a frame; 0 for no limit.
     pub snap_len: u32,
@@ -101,11 +102,11 @@ impl Interface {
         Ok(())
     }
 
-    /// Refuses every link type but Ethernet.
+    /// Refuses every link type but Ethernet and those that become Ethernet.
     #[inline]
     pub(super) fn check_ethernet(&self) -> Result<(), CaptureFault> {
         match self.link_type {
-            1 => Ok(()),
+            1 | cooked::SLL | cooked::SLL2 => Ok(()),
             number => Err(CaptureFault::LinkType { number, name: link_type_name(number) }),
         }
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::MAX_FRAME_LEN;
 use super::classic::{self, Classic};
+use super::cooked;
 use super::error::{CaptureError, CaptureFault};
 use super::interface::Interface;
 use super::oddity::{Oddities, Oddity};
@@ -88,6 +89,9 @@ enum Decoder {
 /// has the place. Any other fault is an error, which is final: the reader returns no frame after it. Irregularities of
 /// readable records are counted in [`oddities`](Self::oddities).
 ///
+/// Frames of Linux's cooked captures (SLL, SLL2) get an Ethernet header of [`SYNTHESISED_HOST`](super::SYNTHESISED_HOST), the
+/// sender's address, and the protocol.
+///
 /// The time-zone and accuracy fields of a classic header are not applied; no known writer sets them.
 pub struct CaptureReader<'a> {
     name: Box<str>,
@@ -97,6 +101,8 @@ pub struct CaptureReader<'a> {
     decoder: Decoder,
     interfaces: Vec<Interface>,
     current: Option<Current>,
+    /// The current frame, if the window has it with another header.
+    made: Vec<u8>,
     records: u64,
     last_time: CaptureTime,
     oddities: Oddities,
@@ -109,6 +115,8 @@ pub struct CaptureReader<'a> {
 struct Current {
     data_at: usize,
     data_len: usize,
+    /// True if the frame is in `made`.
+    is_made: bool,
     orig_len: u32,
     interface: u32,
     time: CaptureTime,
@@ -156,6 +164,7 @@ impl<'a> CaptureReader<'a> {
             decoder,
             interfaces,
             current: None,
+            made: Vec::new(),
             records: 0,
             last_time: CaptureTime::EPOCH,
             oddities: Oddities::default(),
@@ -200,7 +209,10 @@ impl<'a> CaptureReader<'a> {
     #[inline]
     pub fn frame(&self) -> Option<Frame<'_>> {
         self.current.as_ref().map(|current| Frame {
-            data: &self.window.bytes()[current.data_at..current.data_at + current.data_len],
+            data: match current.is_made {
+                true => &self.made[..current.data_len],
+                false => &self.window.bytes()[current.data_at..current.data_at + current.data_len],
+            },
             orig_len: current.orig_len,
             time: current.time,
             interface: current.interface,
@@ -299,12 +311,21 @@ impl<'a> CaptureReader<'a> {
         } else {
             record.original.max(record.captured)
         };
+        let (mut captured, mut original) = (record.captured, original);
+        let cooked = cooked::header_len(interface.link_type);
+        if let Some(header) = cooked {
+            let bytes = &self.window.bytes()[record.data_at..record.data_at + captured as usize];
+            cooked::unwrap(interface.link_type, bytes, &mut self.made);
+            captured = self.made.len() as u32;
+            original = (original + cooked::ETHERNET_LEN as u32).saturating_sub(header as u32).max(captured);
+        }
         let orig_len = original.saturating_sub(interface.fcs_len);
         self.last_time = time;
         self.records = number;
         Ok(Current {
             data_at: record.data_at,
-            data_len: record.captured.min(orig_len) as usize,
+            data_len: captured.min(orig_len) as usize,
+            is_made: cooked.is_some(),
             orig_len,
             interface: record.interface as u32,
             time,

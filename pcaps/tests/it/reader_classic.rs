@@ -176,12 +176,28 @@ fn what_is_no_capture_is_refused_by_name() {
     let mut old = file(&[]);
     old[6] = 2;
     assert!(matches!(fault(&old), CaptureFault::Version { major: 2, minor: 2, .. }));
-    let sll = LITTLE.pcap_header(MICROS, 0, 113);
-    assert_eq!(fault(&sll).to_string(), "found link type 113 (LINUX_SLL), expected 1 (ETHERNET)");
+    let radio = LITTLE.pcap_header(MICROS, 0, 105);
+    let expected = "expected 1 (ETHERNET), 113 (LINUX_SLL) or 276 (LINUX_SLL2)";
+    assert_eq!(fault(&radio).to_string(), format!("found link type 105 (IEEE802_11), {expected}"));
 }
 
 #[test]
 fn a_missing_file_is_an_error_with_its_name() {
     let error = CaptureReader::open("no/such.pcap").err().unwrap();
     assert!(error.to_string().starts_with("no/such.pcap: cannot read it: there is no such file"));
+}
+
+#[test]
+fn cooked_frames_become_ethernet() {
+    // SLL: to us, Ethernet hardware, an address of six bytes, IPv4; then four bytes of payload of twenty.
+    let record = [&[0, 0, 0, 1, 0, 6][..], &[2, 0, 0, 0, 0, 9, 0, 0], &[8, 0], &[0x45, 0, 0, 20]].concat();
+    let mut bytes = LITTLE.pcap_header(MICROS, 65_535, 113);
+    bytes.extend(LITTLE.pcap_record(1, 0, &record, 36));
+    // A record that ends inside its header has no frame to show.
+    bytes.extend(LITTLE.pcap_record(2, 0, &record[..10], 36));
+    let frames = frames(&bytes);
+    let head = [2, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 9, 8, 0];
+    assert_eq!(frames[0].data, [&head[..], &[0x45, 0, 0, 20]].concat());
+    // 36 B of record are 16 B of header and 20 B of packet.
+    assert_eq!([frames[0].orig_len, frames[1].orig_len, frames[1].data.len() as u32], [34, 34, 0]);
 }

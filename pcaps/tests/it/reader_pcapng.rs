@@ -137,12 +137,12 @@ fn check_sequences_in_bits_or_bytes_are_taken_off() {
 
 #[test]
 fn another_link_type_is_refused_when_a_packet_uses_it() {
-    let unused = [start(LITTLE, &[]), LITTLE.interface(113, 0, &[]), LITTLE.enhanced(0, 1, b"a", 1)].concat();
+    let unused = [start(LITTLE, &[]), LITTLE.interface(105, 0, &[]), LITTLE.enhanced(0, 1, b"a", 1)].concat();
     assert_eq!(frames(&unused).len(), 1);
     let used = [unused, LITTLE.enhanced(1, 2, b"b", 1)].concat();
     let error = drain(&mut CaptureReader::from_bytes(&used, "test").unwrap()).1.unwrap();
     assert_eq!(error.record, 2);
-    assert!(matches!(error.fault, CaptureFault::LinkType { number: 113, .. }));
+    assert!(matches!(error.fault, CaptureFault::LinkType { number: 105, .. }));
 }
 
 #[test]

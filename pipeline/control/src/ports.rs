@@ -1,8 +1,8 @@
 //! Ports in files of entries: their names, and whether a device has them.
 //!
-//! `port 8` is front-panel port 8, `dev_port 136` is the number that programs see, and a number alone is a dev_port. In files of
-//! lines, where a blank ends a word, a colon takes its place: `port:8`. The front panel is known only to readers that get a
-//! [`PortMap`].
+//! `port 8` is front-panel port 8, as is `port 9/0` (cage and lane), or its name in the user's port map; `dev_port 136` is the
+//! number that programs see, and a number alone is a dev_port. In files of lines, where a blank ends a word, a colon takes its
+//! place: `port:8`. The front panel is known only to readers that get a [`PortMap`].
 
 use super::resolve::{Problem, Resolver};
 use super::{ControlOp, ControlState, EntryError, Script, Then};
@@ -28,6 +28,11 @@ fn split(text: &str) -> Option<(&str, &str)> {
 impl Resolver<'_> {
     /// Returns a text in which the name of a port is replaced by its dev_port; any other text as it is.
     pub(super) fn plain<'t>(self, text: &'t str) -> Result<Cow<'t, str>, Problem> {
+        // A name of the user's port map may stand alone.
+        let named = self.ports.filter(|ports| ports.names().is_some_and(|names| names.front(text).is_some()));
+        if let Some(ports) = named {
+            return Ok(Cow::Owned(ports.find(text).map_err(no_such_port)?.dev_port.number().to_string()));
+        }
         let Some((kind, number)) = split(text) else { return Ok(Cow::Borrowed(text)) };
         let wrong = || {
             Problem {
@@ -36,6 +41,9 @@ impl Resolver<'_> {
                 .to_owned(),
         }
         };
+        if let Some(ports) = self.ports.filter(|_| kind == "port" && number.parse::<u16>().is_err()) {
+            return Ok(Cow::Owned(ports.find(number).map_err(no_such_port)?.dev_port.number().to_string()));
+        }
         let number: u16 = number.parse().map_err(|_| wrong())?;
         let name = match kind {
             "port" => PortName::Front(FrontPort(number)),
@@ -161,8 +169,8 @@ fn of(port: DevPort) -> String {
 }
 
 /// Returns the name of a port as files take it: `port 8`, or `dev_port 6` if it is not at the front panel.
-pub(super) fn name_of(port: &Port) -> String {
-    port.front().map_or_else(|| of(port.dev_port), |front| format!("port {front}"))
+pub(super) fn name_of(ports: &PortMap, port: &Port) -> String {
+    port.front().map_or_else(|| of(port.dev_port), |front| format!("port {}", ports.shown(front)))
 }
 
 /// Returns a comment that says which ports these dev_ports are; empty without any.
@@ -170,7 +178,7 @@ pub(super) fn comment(ports: Option<&PortMap>, values: impl Iterator<Item = u128
     let Some(ports) = ports else { return String::new() };
     let devs: BTreeSet<u16> = values.filter_map(|v| u16::try_from(v).ok()).collect();
     let text = |dev: DevPort| match ports.dev(dev).map(|port| port.kind) {
-        Some(PortKind::Front(front)) => format!("{} is port {front}", of(dev)),
+        Some(PortKind::Front(front)) => format!("{} is port {}", of(dev), ports.shown(front)),
         Some(PortKind::Cpu) => format!("{} is the CPU port", of(dev)),
         Some(PortKind::Recirculation) => format!("{} is a recirculation port", of(dev)),
         None => format!("{} does not exist", of(dev)),

@@ -82,7 +82,7 @@ pub(super) fn states(
         }
         let hold = if speed == p.speed { p.ingress_hold } else { ingress_hold(chip, speed) };
         let name = match p.kind {
-            PortKind::Front(front) => front.0.to_string(),
+            PortKind::Front(front) => ports.shown(front),
             PortKind::Cpu => "cpu".to_owned(),
             PortKind::Recirculation => format!("recirc:{dev_port}"),
         };

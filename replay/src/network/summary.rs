@@ -3,7 +3,7 @@
 use super::{NetworkOutcome, name_of};
 use serde_json::{Map, Value, json};
 use sluice_exec::pass::Executor;
-use sluice_fabric::network::{End, LinkDrop, LinkId, Network, Waiting, Way, WayTotals};
+use sluice_fabric::network::{End, LinkDrop, LinkId, Network, SwitchSetup, Waiting, Way, WayTotals};
 
 impl<E: Executor> NetworkOutcome<'_, E> {
     /// Returns the summary as a document of schema `sluice.summary/1`. Every key is always there.
@@ -178,8 +178,11 @@ fn warnings(switches: &[Value]) -> Vec<String> {
 fn deadlocks<E: Executor>(network: &Network<E>) -> Vec<String> {
     let queue = |w: &Waiting| {
         let setup = network.setup(w.switch);
-        let port = setup.and_then(|s| s.ports.iter().find(|p| p.dev_port.number() == w.dev_port)?.front());
-        let port = port.map_or_else(|| format!("dev:{}", w.dev_port), |front| front.0.to_string());
+        let shown = |s: &SwitchSetup| {
+            let front = s.ports.iter().find(|p| p.dev_port.number() == w.dev_port)?.front()?;
+            Some(s.ports.shown(front))
+        };
+        let port = setup.and_then(shown).unwrap_or_else(|| format!("dev:{}", w.dev_port));
         format!("{} port {port} queue {}", name_of(network, w.switch), w.queue)
     };
     let circle = |circle: &Vec<Waiting>| {

@@ -6,13 +6,13 @@ use crate::tm::ecn::{EcnProfile, MarkPoint};
 use crate::tm::pfc::PfcConfig;
 use crate::tm::watchdog::WatchdogConfig;
 use crate::units::{Bytes, Cells, Duration};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Number of priority groups of a port.
 pub const PRIORITY_GROUPS: usize = 8;
 
 /// Vocabulary and defaults of a profile; the accounting is the same for both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rules {
     /// SAI objects as SONiC configures them: the packet that brings a group to its threshold pauses the group.
@@ -23,7 +23,7 @@ pub enum Rules {
 }
 
 /// Test that pauses a lossless group (decision D1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum XoffTest {
     /// After a packet was charged: the group pauses if its shared cells have reached the threshold. The next packet
@@ -157,6 +157,8 @@ pub struct BufferConfig {
     pub watchdog: Option<WatchdogConfig>,
     /// Time after which a queue that holds packets and sends none is emptied; `None`: never.
     pub stuck_queue_timeout: Option<Duration>,
+    /// What the source of a converted profile says and the profile does not have.
+    pub notes: Vec<String>,
     /// Failed checks that the profile accepts, with their consequences.
     pub accepted: Vec<String>,
 }

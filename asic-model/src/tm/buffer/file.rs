@@ -4,11 +4,11 @@ use super::config::{Rules, XoffTest};
 use crate::tm::ecn::MarkPoint;
 use crate::tm::watchdog::Predicate;
 use crate::units::{BitRate, Bytes, Duration, Length};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Contents of a profile file.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct BufferFile {
     /// Name of the profile.
@@ -72,6 +72,9 @@ pub struct BufferFile {
     pub watchdog: Option<WatchdogEntry>,
     /// Time after which a queue that holds packets and sends none, for any reason, is emptied; never if absent.
     pub stuck_queue_timeout: Option<Duration>,
+    /// What the source of a converted profile says and the profile does not have, for the reader of a report. Not a key.
+    #[serde(skip)]
+    pub notes: Vec<String>,
 }
 
 const fn one() -> u16 {
@@ -87,7 +90,7 @@ fn all() -> String {
 }
 
 /// Interpretation of a BAF index as a share of the free cells.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BafReading {
     /// Alpha: 1/64 to 4 (model: tm §2).
@@ -98,7 +101,7 @@ pub enum BafReading {
 }
 
 /// Answers to the decisions, each with its default.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DecisionEntry {
     /// D1; by default `post-admission` under `sai`, `pre-admission` under `tofino`.
@@ -116,7 +119,7 @@ pub struct DecisionEntry {
 }
 
 /// Settings of ports that differ from the profile's defaults.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortEntry {
     /// Ports, such as `0-15`, `*` or `internal`.
@@ -135,7 +138,7 @@ pub struct PortEntry {
 }
 
 /// Use of a pool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// Shared cells of priority groups.
@@ -147,7 +150,7 @@ pub enum Direction {
 }
 
 /// Class of traffic that a pool admits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PoolClass {
     /// Lossless only.
@@ -160,7 +163,7 @@ pub enum PoolClass {
 }
 
 /// A pool.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PoolEntry {
     /// Name.
@@ -180,7 +183,7 @@ pub struct PoolEntry {
 
 /// Profile of groups or queues. Profiles of one name differ by speed and cable: a port uses the one of its speed with
 /// the shortest cable that is at least as long as its own.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileEntry {
     /// Name.
@@ -218,7 +221,7 @@ pub struct ProfileEntry {
 }
 
 /// Priority groups of ports.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PgEntry {
     /// Ports.
@@ -233,7 +236,7 @@ pub struct PgEntry {
 }
 
 /// Queues of ports.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueEntry {
     /// Ports.
@@ -250,7 +253,7 @@ pub struct QueueEntry {
 }
 
 /// Maps from ranges of numbers: `{ "3" = 3, "48-63" = 6, others = 1 }`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MapEntry {
     /// DSCP to traffic class.
@@ -266,7 +269,7 @@ pub struct MapEntry {
 }
 
 /// ECN profile.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct EcnEntry {
     /// Name.
@@ -290,7 +293,7 @@ fn every() -> String {
 }
 
 /// Marking curve of a colour, a speed, or all.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CurveEntry {
     /// `green`, `yellow` or `red`; all colours if absent.
@@ -311,7 +314,7 @@ const fn hundred() -> i64 {
 }
 
 /// PFC settings of the MACs.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PfcEntry {
     /// Pause time of sent frames, in quanta.
@@ -332,7 +335,7 @@ impl Default for PfcEntry {
 }
 
 /// Time as a bare number of milliseconds, as SONiC writes it, or with its unit.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum Milliseconds {
     /// A bare number of milliseconds.
@@ -342,7 +345,7 @@ pub enum Milliseconds {
 }
 
 /// Settings of the PFC watchdog.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct WatchdogEntry {
     /// Duration of a storm before the watchdog acts, 100 to 5000 ms.
@@ -376,6 +379,47 @@ pub struct BufferFileError {
 }
 
 impl BufferFile {
+    /// Returns a profile that has a memory, and no pools, profiles, groups or queues.
+    pub fn of_memory(name: &str, rules: Rules, cell: Bytes, buffer: Bytes) -> Self {
+        Self {
+            name: name.to_owned(),
+            doc: String::new(),
+            rules,
+            cell,
+            buffer,
+            descriptor: Bytes::ZERO,
+            partitions: one(),
+            pool_includes_reserved: false,
+            cell_count_bits: None,
+            accept: Vec::new(),
+            cable: five_metres(),
+            pfc_enable: String::new(),
+            decisions: DecisionEntry::default(),
+            alpha: BTreeMap::new(),
+            port: Vec::new(),
+            pool: Vec::new(),
+            profile: Vec::new(),
+            pg: Vec::new(),
+            queue: Vec::new(),
+            maps: MapEntry::default(),
+            ecn: Vec::new(),
+            pfc: PfcEntry::default(),
+            watchdog: None,
+            stuck_queue_timeout: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Returns the profile as the text of a file, with its notes as comments. [`parse`](Self::parse) returns an equal profile
+    /// without notes.
+    ///
+    /// # Errors
+    /// Fails if a number is beyond TOML's range of 2^63.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        let notes: String = self.notes.iter().map(|note| format!("# {note}\n")).collect();
+        Ok(notes + &toml::to_string(self)?)
+    }
+
     /// Parses the text of a file.
     ///
     /// # Errors

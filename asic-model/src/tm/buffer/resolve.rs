@@ -136,6 +136,7 @@ impl<'a> Resolver<'a> {
             pfc: marking::pfc(self),
             watchdog: marking::watchdog(self),
             stuck_queue_timeout: marking::stuck_queue_timeout(self),
+            notes: file.notes.clone(),
             accepted: Vec::new(),
         }
     }

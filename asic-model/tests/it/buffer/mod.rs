@@ -7,5 +7,6 @@ mod invariants;
 mod ledger;
 mod pass;
 mod shipped;
+mod sonic;
 mod support;
 mod thresholds;

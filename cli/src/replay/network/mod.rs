@@ -1,5 +1,7 @@
 //! `sluice replay --topology`: turns flags into a replay through a network, and its results into files and text.
 
+mod buffers;
+mod hosts;
 mod resolve;
 mod story;
 mod text;
@@ -7,8 +9,8 @@ mod text;
 use super::progress::ProgressLine;
 use super::text::checked;
 use super::{
-    SENT, add_rate, check_turns, config, control_plane, coverage_files, executors, generators, inputs,
-    options, rate_text, schedule, verdict, writer,
+    SENT, add_rate, check_turns, config, control_plane, coverage_files, executors, generators, options,
+    rate_text, resolution, schedule, verdict, writer,
 };
 use crate::args::{EngineKind, ReplayArgs};
 use crate::fail::Failure;
@@ -54,14 +56,7 @@ pub(super) fn run(
     let stop = interrupt_flag();
     let samples =
         resolved.catalogue.get(&args.program).map(|program| program.network_samples()).unwrap_or_default();
-    if args.inputs.is_empty() && samples.is_empty() {
-        return Err(resolved.no_inputs());
-    }
-    let port = |name: &str| resolved.port(name);
-    let inputs = match args.inputs.is_empty() {
-        true => inputs::of_network_samples(&samples, port)?,
-        false => inputs::of_network(&args.inputs, port, &stop)?,
-    };
+    let (inputs, strangers) = resolved.inputs(args, &samples, &stop)?;
     check_turns(&inputs, schedule)?;
     let options = options(args, schedule)?;
     let Resolved { deployment, unused, catalogue } = resolved;
@@ -105,7 +100,7 @@ pub(super) fn run(
     })?;
     let mut summary = outcome.summary();
     if let Some(warnings) = summary["warnings"].as_array_mut() {
-        warnings.splice(0..0, unused.into_iter().chain(own).map(Value::String));
+        warnings.splice(0..0, unused.into_iter().chain(own).chain(strangers).map(Value::String));
     }
     summary["hosts"] = hosts.iter().map(|host| host_json(&network, host)).collect();
     add_rate(&mut summary, found.as_ref());

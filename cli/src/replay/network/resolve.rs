@@ -1,20 +1,25 @@
 //! Resolves the flags of a network: topology, programs, entries, ports.
 
+use super::super::inputs;
+use super::hosts;
 use crate::args::ReplayArgs;
 use crate::door::Door;
 use crate::fail::{Failure, print_error};
 use crate::resolve;
 use crate::topology::{NetworkFiles, folder_of};
-use sluice_asic::port::{DevPort, PortName};
+use sluice_asic::port::DevPort;
 use sluice_asic::units::BitRate;
 use sluice_catalogue::Catalogue;
 use sluice_catalogue::position::Neighbor;
-use sluice_fabric::deploy::{Defaults, DeployError, Deployment, deploy};
+use sluice_fabric::deploy::{Defaults, DeployError, Deployment, HostPort, deploy};
 use sluice_fabric::network::{SwitchId, SwitchSetup};
 use sluice_fabric::topology::Blueprint;
+use sluice_replay::Inputs;
 use sluice_replay::network::parse_changes;
 use sluice_switch::SwitchConfig;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A network that can be built.
 pub(super) struct Resolved {
@@ -59,9 +64,15 @@ pub(super) fn network(
     for (switch, file) in &entries.of {
         blueprint.switches[*switch].entries = Some(file.clone());
     }
-    let files = NetworkFiles { base: folder.to_owned(), own: entries.files() };
+    let names = args.port_map.as_deref().map(resolve::port_names).transpose()?;
+    let files = NetworkFiles { base: folder.to_owned(), own: entries.files(), names: names.clone() };
     match deploy(&blueprint, &catalogue, &defaults, &files) {
-        Ok(deployment) => {
+        Ok(mut deployment) => {
+            if let Some(names) = names {
+                for switch in &mut deployment.network.switches {
+                    switch.ports = switch.ports.clone().with_names(Arc::clone(&names));
+                }
+            }
             let mut unused = unused(args, &blueprint, &deployment);
             unused.extend(entries.unused(&args.program, &blueprint, &deployment));
             let mut resolved = Resolved { deployment, unused, catalogue };
@@ -190,6 +201,48 @@ fn is_plain(name: &str) -> bool {
 }
 
 impl Resolved {
+    /// Returns the inputs of the arguments, or else the program's samples, with warnings about them.
+    pub(super) fn inputs(
+        &self,
+        args: &ReplayArgs,
+        samples: &[(&str, &str, &'static [u8])],
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(Inputs, Vec<String>), Failure> {
+        let port = |name: &str| self.port(name);
+        if args.inputs.is_empty() && args.flows.is_none() {
+            return match samples {
+                [] => Err(self.no_inputs()),
+                _ => Ok((inputs::of_network_samples(samples, port)?, Vec::new())),
+            };
+        }
+        let (of_hosts, of_ports): (Vec<&String>, Vec<&String>) = args
+            .inputs
+            .iter()
+            .partition(|text| text.split_once('@').is_some_and(|(place, _)| place == hosts::HOSTS));
+        let mut all = inputs::of_network(&of_ports, port, stop)?;
+        let mut warnings = Vec::new();
+        let ends = &self.deployment.hosts;
+        let mut add = |(inputs, more): hosts::Split| {
+            all.extend(inputs);
+            warnings.extend(more);
+        };
+        for text in of_hosts {
+            let (_, path) = text.split_once('@').unwrap_or_default();
+            add(hosts::of_capture(path, ends, |host| self.host_port(host))?);
+        }
+        if let Some(path) = &args.flows {
+            add(hosts::of_flows(path, ends, |host| self.host_port(host))?);
+        }
+        Ok((Inputs::from(all), warnings))
+    }
+
+    /// Returns the port of a host and its name.
+    fn host_port(&self, host: &HostPort) -> Option<(DevPort, String)> {
+        let switch = self.deployment.network.switches.get(host.end.switch.0 as usize)?;
+        let name = format!("{}:{}", switch.name, switch.ports.shown(host.end.port));
+        Some((switch.ports.front(host.end.port)?.dev_port, name))
+    }
+
     /// Sets the speeds of ports that the user named: `leaf0:3=100G`.
     fn set_speeds(&mut self, texts: &[String]) -> Result<(), Failure> {
         let usage =
@@ -222,10 +275,9 @@ impl Resolved {
             let help = format!("switches are {}{more}", known.join(", "));
             return Err(Failure::with_help(format!("there is no switch `{name}`"), help));
         };
-        let port: PortName = port.parse().map_err(|e| Failure::with_help(e, usage))?;
         let found = switch
             .ports
-            .resolve(port)
+            .find(port)
             .map_err(|e| Failure::with_help(format!("switch `{name}`: {e}"), usage))?;
         let dev_port = found.dev_port;
         let position = self.deployment.positions.get(number as usize);

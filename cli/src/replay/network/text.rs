@@ -2,6 +2,7 @@
 
 use super::super::control_plane;
 use super::super::text::{deaths, n, senders};
+use super::buffers;
 use crate::table::table;
 use serde_json::Value;
 use sluice_asic::units::BitRate;
@@ -10,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Most rows of a table.
-const ROWS: usize = 16;
+pub(super) const ROWS: usize = 16;
 
 /// Returns the text of a summary.
 pub(super) fn summary(programs: &[&Program], s: &Value) -> String {
@@ -101,6 +102,7 @@ fn write_summary(out: &mut String, programs: &[&Program], s: &Value) -> std::fmt
     switch_rows(out, s)?;
     link_rows(out, s)?;
     queue_rows(out, s)?;
+    buffers::write(out, s)?;
     senders(out, s)?;
     for v in list(s, "violations") {
         let packet = v["packet"].as_u64().map_or(String::new(), |n| format!(" packet {n}:"));

@@ -111,9 +111,13 @@ fn candidates(text: &str, folder: &Path) -> Vec<(String, PathBuf)> {
         return Vec::new();
     }
     let Some((prefix, suffix)) = text.split_once(SWITCH) else {
-        let beside = folder.join(text);
-        let path = if beside.is_file() { beside } else { PathBuf::from(text) };
-        return if path.is_file() { vec![(text.to_owned(), path)] } else { Vec::new() };
+        let named = |name: &str| {
+            let beside = folder.join(name);
+            let path = if beside.is_file() { beside } else { PathBuf::from(name) };
+            path.is_file().then(|| (name.to_owned(), path))
+        };
+        // Files of SONiC are joined by `+`.
+        return named(text).map_or_else(|| text.split('+').filter_map(named).collect(), |one| vec![one]);
     };
     let (parent, start) = prefix.rsplit_once('/').map_or(("", prefix), |(parent, start)| (parent, start));
     let mut names: Vec<String> = std::fs::read_dir(folder.join(parent))

@@ -16,6 +16,7 @@ mod text;
 mod watch;
 
 use super::RunArgs;
+use crate::buffer_profile;
 use crate::door::Door;
 use crate::fail::{Failure, print_error, reason};
 use crate::files::{Folder, pretty};
@@ -212,11 +213,7 @@ impl Files for Source {
         if let Some(text) = self.texts.get(name) {
             return BufferFile::parse(name, text).map_err(Failure::input);
         }
-        let path = self.beside(name);
-        match path.to_str().filter(|_| name.ends_with(".toml") && path.exists()) {
-            Some(path) => resolve::buffer(path, chip),
-            None => resolve::buffer(name, chip),
-        }
+        buffer_profile::profile(name, chip, &self.folder, None)
     }
 }
 

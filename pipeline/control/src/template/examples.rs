@@ -153,8 +153,8 @@ impl<'a> Examples<'a> {
     /// Returns the text of a value; a port has its name.
     fn shown(&self, value: u128, width: u16, name: &str) -> String {
         let dev = u16::try_from(value).ok().and_then(DevPort::new);
-        match dev.and_then(|dev| self.ports?.dev(dev)) {
-            Some(port) if is_port(name, width) => name_of(port),
+        match self.ports.zip(dev).and_then(|(ports, dev)| Some((ports, ports.dev(dev)?))) {
+            Some((ports, port)) if is_port(name, width) => name_of(ports, port),
             _ => show_value(value, width, name),
         }
     }
@@ -171,9 +171,9 @@ impl<'a> Examples<'a> {
 
     /// Returns the value that the examples have for this name, else a value that fits and looks like the field's content.
     pub(super) fn value(&self, name: &str, width: u16) -> String {
-        let front = self.ports.and_then(|ports| ports.front(FrontPort(1)));
-        if let Some(port) = front.filter(|_| is_port(name, width)) {
-            return name_of(port);
+        let front = self.ports.and_then(|ports| Some((ports, ports.front(FrontPort(1))?)));
+        if let Some((ports, port)) = front.filter(|_| is_port(name, width)) {
+            return name_of(ports, port);
         }
         let fits = |value: &&u128| **value & !sluice_asic::alu::width_mask(width.into()) == 0;
         if let Some(value) = self.values.get(last(name)).filter(fits) {

@@ -50,7 +50,9 @@ fn is_free(
 ) -> bool {
     let dead = demand.passes_through() && demand.sums.is_empty() && !demand.listed && !demand.shared;
     let ones = program.states[landing.state].ops.iter().any(|op| match op.kind {
-        ParserOpKind::Set(to, Expr::Const(value, width)) => to == field && value.count_ones() == width.into(),
+        ParserOpKind::Set(to, Expr::Const(value, width)) => {
+            to == field && value.count_ones() == u32::from(width)
+        }
         _ => false,
     });
     let same = landings.iter().any(|l| {

@@ -1,0 +1,254 @@
+//! Names of front-panel ports as the operator of a switch writes them: SONiC's `Ethernet4`, its aliases, or names of one's own.
+//!
+//! Three forms of files are read: SONiC's `port_config.ini`, the table `PORT` of a `config_db.json`, and lines `name,front`.
+
+use crate::names::nearest;
+use crate::port::FrontPort;
+use crate::units::BitRate;
+use serde_json::Value;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+/// Front-panel ports with their names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PortNames {
+    /// By front-panel port.
+    ports: BTreeMap<FrontPort, NamedPort>,
+}
+
+/// A named port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedPort {
+    /// The name that outputs show.
+    pub name: String,
+    /// A second name that inputs may use: SONiC's alias, such as `Ethernet1/1` or `etp1`.
+    pub alias: Option<String>,
+    /// Speed that the file gives.
+    pub speed: Option<BitRate>,
+}
+
+/// Mistake in a file of port names.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{origin}: {place}: {message}")]
+pub struct PortNamesError {
+    /// The file, as the caller named it.
+    pub origin: String,
+    /// Line, or table and row.
+    pub place: String,
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+impl PortNames {
+    /// Parses a file. Rows of SONiC's files are front-panel ports in the order of their names, the first one 0; `Ethernet8`
+    /// comes before `Ethernet16`.
+    ///
+    /// # Errors
+    /// Fails on a file of none of the three forms, on a name or front-panel port that is there twice, and on a file without ports.
+    pub fn parse(origin: &str, text: &str) -> Result<Self, PortNamesError> {
+        let error =
+            |place: String, message: String| PortNamesError { origin: origin.to_owned(), place, message };
+        let rows = match text.trim_start() {
+            start if start.starts_with('{') => of_table(text),
+            start if start.starts_with('#') && is_ini(text) => of_ini(text),
+            _ => of_lines(text),
+        };
+        let names = Self::numbered(rows.map_err(|(place, message)| error(place, message))?);
+        let names = names.map_err(|(place, message)| error(place, message))?;
+        if names.ports.is_empty() {
+            return Err(error("1".to_owned(), format!("the file names no port; expected {FORMS}")));
+        }
+        Ok(names)
+    }
+
+    /// Returns names for front-panel ports 0, 1, .. in the order of these names.
+    #[must_use]
+    pub fn in_order<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+        let mut names: Vec<&str> = names.into_iter().collect();
+        names.sort_by(|a, b| natural(a, b));
+        names.dedup();
+        let named = |name: &str| NamedPort { name: name.to_owned(), alias: None, speed: None };
+        Self { ports: (0..).map(FrontPort).zip(names.into_iter().map(named)).collect() }
+    }
+
+    /// Gives rows without a front-panel port one, in the order of their names.
+    fn numbered(mut rows: Vec<Row>) -> Result<Self, (String, String)> {
+        if rows.iter().all(|row| row.front.is_none()) {
+            rows.sort_by(|a, b| natural(&a.port.name, &b.port.name));
+            rows.iter_mut().zip(0..).for_each(|(row, front)| row.front = Some(front));
+        }
+        let mut names = Self::default();
+        for Row { place, port, front } in rows {
+            let front = FrontPort(front.unwrap_or_default());
+            let taken = |name: &&String| names.front(name).is_some();
+            if let Some(twice) = Some(&port.name).filter(taken).or(port.alias.as_ref().filter(taken)) {
+                return Err((
+                    place,
+                    format!("the name `{twice}` is there twice; give every port a name of its own"),
+                ));
+            }
+            let name = port.name.clone();
+            if let Some(other) = names.ports.insert(front, port) {
+                return Err((place, format!("`{name}` is front-panel port {front}, as is `{}`", other.name)));
+            }
+        }
+        Ok(names)
+    }
+
+    /// Returns the front-panel port of a name or alias.
+    pub fn front(&self, name: &str) -> Option<FrontPort> {
+        let is = |port: &NamedPort| port.name == name || port.alias.as_deref() == Some(name);
+        self.ports.iter().find(|(_, port)| is(port)).map(|(front, _)| *front)
+    }
+
+    /// Returns the name of a front-panel port.
+    pub fn name(&self, front: FrontPort) -> Option<&str> {
+        self.ports.get(&front).map(|port| port.name.as_str())
+    }
+
+    /// Returns the nearest known name, for messages.
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        nearest(name, self.ports.values().map(|port| port.name.as_str()))
+    }
+
+    /// Returns all ports in the order of the front panel.
+    pub fn iter(&self) -> impl Iterator<Item = (FrontPort, &NamedPort)> {
+        self.ports.iter().map(|(front, port)| (*front, port))
+    }
+}
+
+/// A row of a file.
+struct Row {
+    place: String,
+    port: NamedPort,
+    front: Option<u16>,
+}
+
+const FORMS: &str = "SONiC's port_config.ini (`# name lanes alias ..`), a config_db.json with a table PORT, or lines \
+                     `name,front` such as `Ethernet0,0`";
+
+/// Compares names with the numbers in them as numbers.
+fn natural(a: &str, b: &str) -> Ordering {
+    let key = |text: &str| {
+        let digits = text.len() - text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let (word, number) = text.split_at(text.len() - digits);
+        (word.to_owned(), number.parse::<u64>().ok())
+    };
+    key(a).cmp(&key(b)).then_with(|| a.cmp(b))
+}
+
+fn megabits(text: &str) -> Option<BitRate> {
+    text.trim().parse::<u64>().ok()?.checked_mul(1_000_000).map(BitRate::from_bps)
+}
+
+/// Reads the table `PORT`.
+fn of_table(text: &str) -> Result<Vec<Row>, (String, String)> {
+    let value: Value = serde_json::from_str(text).map_err(|e| (e.line().to_string(), e.to_string()))?;
+    let Some(table) = value["PORT"].as_object() else {
+        return Err(("PORT".to_owned(), format!("there is no such table; expected {FORMS}")));
+    };
+    let row = |(name, fields): (&String, &Value)| {
+        let field = |key: &str| fields[key].as_str().map(str::to_owned);
+        let speed = field("speed").as_deref().and_then(megabits);
+        let alias = field("alias").filter(|alias| alias != name);
+        Row {
+            place: format!("PORT|{name}"),
+            port: NamedPort { name: name.clone(), alias, speed },
+            front: None,
+        }
+    };
+    Ok(table.iter().map(row).collect())
+}
+
+/// Returns true if the first line with words is the title of a `port_config.ini`.
+fn is_ini(text: &str) -> bool {
+    let titles = text.lines().map(|line| line.trim_start_matches('#').trim());
+    titles.into_iter().find(|line| !line.is_empty()).is_some_and(|line| line.starts_with("name"))
+}
+
+/// Reads a `port_config.ini`, whose first line names the columns.
+fn of_ini(text: &str) -> Result<Vec<Row>, (String, String)> {
+    let mut columns: Vec<&str> = Vec::new();
+    let mut rows = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let words = || line.trim_start_matches('#').split_whitespace();
+        if line.trim_start().starts_with('#') {
+            if words().next() == Some("name") {
+                columns = words().collect();
+            }
+            continue;
+        }
+        let cells: Vec<&str> = words().collect();
+        let Some(name) = cells.first().copied() else { continue };
+        let cell =
+            |title: &str| columns.iter().position(|c| *c == title).and_then(|at| cells.get(at).copied());
+        let alias = cell("alias").filter(|alias| *alias != name).map(str::to_owned);
+        let speed = match cell("speed") {
+            None => None,
+            Some(text) => Some(megabits(text).ok_or_else(|| {
+                (number.to_string(), format!("speed `{text}`; expected megabits per second, such as 100000"))
+            })?),
+        };
+        rows.push(Row {
+            place: number.to_string(),
+            port: NamedPort { name: name.to_owned(), alias, speed },
+            front: None,
+        });
+    }
+    Ok(rows)
+}
+
+/// Reads lines `name,front`; a title `name,front` and comments may be there.
+fn of_lines(text: &str) -> Result<Vec<Row>, (String, String)> {
+    let mut rows = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() || (rows.is_empty() && line.replace(' ', "") == "name,front") {
+            continue;
+        }
+        let cells = line.split_once(',').map(|(name, front)| (name.trim(), front.trim().parse::<u16>().ok()));
+        let Some((name, Some(front))) = cells.filter(|(name, _)| !name.is_empty()) else {
+            return Err((number.to_string(), format!("found `{line}`; expected {FORMS}")));
+        };
+        let port = NamedPort { name: name.to_owned(), alias: None, speed: None };
+        rows.push(Row { place: number.to_string(), port, front: Some(front) });
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fronts(names: &PortNames) -> Vec<(u16, &str)> {
+        names.iter().map(|(front, port)| (front.0, port.name.as_str())).collect()
+    }
+
+    #[test]
+    fn three_forms_of_files() {
+        let ini =
+            "# name lanes alias index speed\nEthernet16 5,6 etp5 5 100000\nEthernet8 1,2 etp1 1 40000\n";
+        let ini = PortNames::parse("a.ini", ini).unwrap();
+        assert_eq!(fronts(&ini), [(0, "Ethernet8"), (1, "Ethernet16")]);
+        assert_eq!((ini.front("etp5"), ini.front("etp2")), (Some(FrontPort(1)), None));
+        assert_eq!(ini.iter().next().unwrap().1.speed, Some(BitRate::from_gbps(40)));
+        let json = r#"{"PORT": {"Ethernet4": {"alias": "one", "speed": "100000"}, "Ethernet0": {}}}"#;
+        assert_eq!(fronts(&PortNames::parse("a.json", json).unwrap()), [(0, "Ethernet0"), (1, "Ethernet4")]);
+        let csv = PortNames::parse("a.csv", "name,front\nserver7, 3 # rack 2\n\nuplink,31\n").unwrap();
+        assert_eq!(fronts(&csv), [(3, "server7"), (31, "uplink")]);
+        assert_eq!(csv.nearest("sever7"), Some("server7"));
+    }
+
+    #[test]
+    fn mistakes_are_placed() {
+        let fails = |text: &str| PortNames::parse("f", text).unwrap_err().to_string();
+        assert!(fails("").starts_with("f: 1: the file names no port"));
+        assert!(fails("a,0\nb\n").starts_with("f: 2: found `b`; expected SONiC's"));
+        assert!(fails("a,0\na,1\n").starts_with("f: 2: the name `a` is there twice"));
+        assert!(fails("a,0\nb,0\n").starts_with("f: 2: `b` is front-panel port 0, as is `a`"));
+        assert!(fails("{\"VLAN\": {}}").starts_with("f: PORT: there is no such table"));
+        assert!(fails("{\n\"PORT\": {]}").starts_with("f: 2: "));
+        let slow = "# name lanes speed\nEthernet0 1 fast\n";
+        assert!(fails(slow).starts_with("f: 2: speed `fast`; expected megabits"));
+    }
+}
