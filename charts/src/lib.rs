@@ -2,7 +2,7 @@
 //!
 //! Each drawing is a value: the caller fills it with plain numbers, names and colours, and gets text. SVG of [`LineChart`],
 //! [`Sequence`], [`Graph`] and [`Waterfall`] is complete as a file; the last three also render inside a page. A [`Page`] needs
-//! no network, and no script unless its plots shall zoom ([`ZOOM`]).
+//! no network; its script searches, and with [`ZOOM`] zooms its plots. Without scripts it is complete.
 //!
 //! This crate knows nothing of switches, packets or reports, opens no files, and prints nothing.
 //!
@@ -33,7 +33,7 @@ pub use inline::{legend, range, share_bar};
 pub use line::{DrawError, LineChart, Series, Style};
 pub use page::Page;
 pub use palette::Colour;
-pub use plot::{Plot, PlotLine, PlotStyle, ZOOM, cumulative, thinned};
+pub use plot::{Plot, PlotLine, PlotStyle, Shade, ZOOM, cumulative, thinned};
 pub use sequence::{Activity, Arrow, Dot, Note, Sequence, Side};
 pub use waterfall::{Bar, Waterfall};
 
