@@ -13,6 +13,7 @@
 //! | `graph` | boxes in columns, with curves between them |
 //! | `waterfall` | bars one below the other on an axis from 0 |
 //! | `heat` | a table whose cells are shaded by their share |
+//! | `table` | a table of text |
 //! | `inline` | legends, and bars in the cells of a table |
 //! | `plot` | lines of a page, with a script that zooms them |
 //! | `page` | head, style sheet and sections of a page |
@@ -25,6 +26,7 @@ mod page;
 mod palette;
 mod plot;
 mod sequence;
+mod table;
 mod waterfall;
 
 pub use graph::{Edge, Graph, Node};
@@ -35,6 +37,7 @@ pub use page::Page;
 pub use palette::Colour;
 pub use plot::{Plot, PlotLine, PlotStyle, Shade, ZOOM, cumulative, thinned};
 pub use sequence::{Activity, Arrow, Dot, Note, Sequence, Side};
+pub use table::Table;
 pub use waterfall::{Bar, Waterfall};
 
 /// Fonts of all drawings and pages.

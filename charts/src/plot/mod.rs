@@ -195,18 +195,18 @@ impl Render for Plot {
                 figcaption { (self.title) }
                 (self.legend())
                 div.wide {
-                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) width=(WIDTH) height=(HEIGHT) font-family=(FONT) font-size="12"
+                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) width=(WIDTH) height=(HEIGHT) font-family=(FONT) font-size="14"
                     role="img" tabindex="0" aria-label=(format!("{}: {} over {}", self.title, self.y, self.x)) {
                     g.ticks {
                         @for (value, name) in x.ticks() {
                             @let at = px(x.pixel(value));
                             line x1=(at) x2=(at) y1=(TOP) y2=(HEIGHT - BOTTOM) stroke=(Colour::GRID) {}
-                            text x=(at) y=(HEIGHT - BOTTOM + 14.0) text-anchor="middle" fill=(Colour::SOFT) { (name) }
+                            text x=(at) y=(HEIGHT - BOTTOM + 15.0) text-anchor="middle" fill=(Colour::SOFT) { (name) }
                         }
                         @for (value, name) in y.ticks() {
                             @let at = px(y.pixel(value));
                             line x1=(LEFT) x2=(WIDTH - RIGHT) y1=(at) y2=(at) stroke=(Colour::GRID) {}
-                            text x=(LEFT - 6.0) y=(px(y.pixel(value) + 4.0)) text-anchor="end" fill=(Colour::SOFT) { (name) }
+                            text x=(LEFT - 6.0) y=(px(y.pixel(value) + 5.0)) text-anchor="end" fill=(Colour::SOFT) { (name) }
                         }
                     }
                     // A drawing in the drawing, which ends at the axes.
@@ -234,7 +234,7 @@ impl Render for Plot {
                         }
                     }
                     }
-                    text.x x=(px((LEFT + WIDTH - RIGHT) / 2.0)) y=(HEIGHT - 6.0) text-anchor="middle" { (self.x) }
+                    text.x x=(px((LEFT + WIDTH - RIGHT) / 2.0)) y=(HEIGHT - 5.0) text-anchor="middle" { (self.x) }
                     text.y x="12" y=(px((TOP + HEIGHT - BOTTOM) / 2.0)) text-anchor="middle"
                         transform=(format!("rotate(-90 12 {:.1})", (TOP + HEIGHT - BOTTOM) / 2.0)) { (self.y) }
                 }

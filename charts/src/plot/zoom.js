@@ -92,9 +92,9 @@ for (const figure of document.querySelectorAll("figure.plot")) {
       return `<rect x="${x.toFixed(1)}" y="${T}" width="${width.toFixed(1)}" height="${H - T - B}" fill="#fbdcd9"/>`;
     }).join("");
     ticks.innerHTML = marks().map(v => `<line x1="${px(v)}" x2="${px(v)}" y1="${T}" y2="${H - B}" stroke="#e4e7ec"/>` +
-      `<text x="${px(v)}" y="${H - B + 14}" text-anchor="middle" fill="#616e7c">${name(v)}</text>`).join("") +
+      `<text x="${px(v)}" y="${H - B + 15}" text-anchor="middle" fill="#616e7c">${name(v)}</text>`).join("") +
       steps(low, high).map(v => `<line x1="${L}" x2="${W - R}" y1="${py(v)}" y2="${py(v)}" stroke="#e4e7ec"/>` +
-      `<text x="${L - 6}" y="${py(v) + 4}" text-anchor="end" fill="#616e7c">${name(v)}</text>`).join("");
+      `<text x="${L - 6}" y="${py(v) + 5}" text-anchor="end" fill="#616e7c">${name(v)}</text>`).join("");
     const say = (word, of) => of ? `${word} ${short(of[1])} (${data.lines[of[2]].n}) at ${short(of[0])}` : "";
     const zoomed = part[0] > whole[0] || part[1] < whole[1];
     read.textContent = [say("greatest", most), say("least", least),
