@@ -39,6 +39,9 @@ pub(crate) struct FuzzArgs {
     /// replays them
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    /// Write the results as one self-contained page: findings, coverage on the program's text, mutants if they were run
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Entries that replace the default ones: a .toml file, or lines such as `table_add`
     #[arg(long, value_name = "FILE")]
     pub(crate) entries: Option<PathBuf>,

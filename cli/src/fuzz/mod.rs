@@ -4,6 +4,7 @@ mod args;
 mod files;
 mod json;
 mod mutation;
+mod page;
 mod progress;
 mod text;
 
@@ -148,6 +149,9 @@ fn draw_buffer(subject: &Subject<'_>, seed: u64) -> Result<String, Failure> {
 fn finish(done: &Done<'_>, as_json: bool) -> Result<(), Failure> {
     if let Some(dir) = &done.args.output {
         files::write(done, dir)?;
+    }
+    if let Some(path) = &done.args.html {
+        crate::files::write(path, &page::page(done))?;
     }
     let mut out = std::io::stdout().lock();
     if as_json {
