@@ -469,6 +469,8 @@ pub(crate) struct ReplayArgs {
     pub(crate) threads: usize,
     #[command(flatten)]
     pub(crate) timelines: crate::timeline::TimelineArgs,
+    #[command(flatten)]
+    pub(crate) traces: crate::replay::TraceOutArgs,
 }
 
 impl ReplayArgs {

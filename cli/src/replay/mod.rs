@@ -14,6 +14,7 @@ mod schedule;
 mod sonic;
 mod stdin;
 mod text;
+mod trace_out;
 
 use crate::args::{EngineKind, ReplayArgs, SchedulerKind};
 use crate::fail::{Failure, print_error};
@@ -36,7 +37,7 @@ use sluice_pcaps::replay::{Pace, Schedule};
 use sluice_place::report::Report;
 use sluice_replay::{
     Attached, Captures, Checks, ExecutorFactory, Inputs, Options, Outcome, PropertyFactory, RateSearch,
-    Replay, TimelineRequest, interpreter, traced_interpreter,
+    Replay, TimelineRequest, TraceFacts, interpreter, traced_interpreter,
 };
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
@@ -46,6 +47,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+pub(crate) use trace_out::TraceOutArgs;
 
 /// A resolved replay of one switch.
 struct Job<'a> {
@@ -195,6 +197,7 @@ fn options(args: &ReplayArgs, schedule: Schedule) -> Result<Options, Failure> {
         comments: args.comments,
         strict: args.strict,
         trace: args.trace,
+        spans: args.traces.request(),
     })
 }
 
@@ -278,6 +281,8 @@ fn finish<E: Executor>(
         warnings.splice(0..0, job.warnings.iter().cloned().map(Value::String));
     }
     add_rate(&mut summary, found);
+    let facts = TraceFacts { program: job.switch.placed.program.name.clone(), packets: outcome.sent };
+    job.args.traces.write(&[(&facts.program, &outcome)], &|_, _| String::new(), &facts)?;
     if let Some(path) = &job.args.html {
         files::write(path, &page(job, &files, &outcome, &summary))?;
     }

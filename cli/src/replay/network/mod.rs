@@ -22,7 +22,7 @@ use sluice_catalogue::Catalogue;
 use sluice_catalogue::control_plane::ControlPlane;
 use sluice_exec::cover::Points;
 use sluice_fabric::deploy::{Deployment, HostPort};
-use sluice_fabric::network::{NetworkSetup, Placed, SwitchSetup};
+use sluice_fabric::network::{LinkId, NetworkSetup, Placed, SwitchSetup, Way};
 use sluice_fabric::story::Story;
 use sluice_ir::Program;
 use sluice_pcaps::replay::{Pace, Schedule};
@@ -30,7 +30,7 @@ use sluice_place::report::Report;
 use sluice_replay::network::ProgramCoverage;
 use sluice_replay::{
     AnyExecutor, Captures, Checks, ExecutorRequest, NetworkAttached, NetworkOutcome, NetworkReplay, Options,
-    PropertyFactory, TimelineRequest,
+    PropertyFactory, TimelineRequest, TraceFacts,
 };
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
@@ -112,6 +112,7 @@ pub(super) fn run(
     let story = watch.map(|watch| watch.tell(&outcome.network)).transpose()?;
     let trace = args.trace.then(|| outcome.trace());
     let words = Words { summary: &summary, story: story.as_ref(), trace: trace.as_deref() };
+    trace_out(args, &outcome)?;
     if let Some(path) = &args.html {
         files::write(path, &run_page(args, &network, &files, &outcome, &words))?;
     }
@@ -223,6 +224,18 @@ impl Files {
 /// Returns the file name of the capture of packets that a switch sent.
 fn capture(switch: &str) -> String {
     format!("{switch}.pcapng")
+}
+
+/// Writes the trace of `--trace-out`.
+fn trace_out(args: &ReplayArgs, outcome: &NetworkOutcome<'_, AnyExecutor>) -> Result<(), Failure> {
+    let network = &outcome.network;
+    let named = network.ids().zip(&outcome.switches).map(|(id, own)| (outcome.name_of(id), own));
+    let link = |link: LinkId, way: Way| {
+        let arrow = if way == Way::Forth { "from its first end" } else { "from its second end" };
+        format!("{} {arrow}", network.link_name(link))
+    };
+    let facts = TraceFacts { program: args.program.clone(), packets: outcome.sent };
+    args.traces.write(&named.collect::<Vec<_>>(), &link, &facts)
 }
 
 /// Returns the page of `--html`.
