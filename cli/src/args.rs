@@ -156,7 +156,7 @@ pub(crate) struct ReportArgs {
     /// Folder for report.txt, report.json, report.html and the vendor's layout
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Write the report as one self-contained HTML file
+    /// Write the report as one self-contained page; with --compare, the comparison
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Print the columns of the vendor compiler's mau.resources.log and table_summary.log
@@ -164,7 +164,7 @@ pub(crate) struct ReportArgs {
     pub(crate) vendor_layout: bool,
     /// Compare with another report, given by words: PROGRAM, chip=CHIP, objective=AIM, without=NAMES, key=value.
     /// Settings that the words do not name are as in this report
-    #[arg(long, value_name = "WORDS", conflicts_with_all = ["vendor_layout", "html", "sweep"])]
+    #[arg(long, value_name = "WORDS", conflicts_with_all = ["vendor_layout", "sweep"])]
     pub(crate) compare: Option<String>,
     /// Place the program for many values of a parameter and find the largest that fits: ipv4_routes=1k..1M
     #[arg(long, value_name = "KEY=FROM..TO", conflicts_with_all = ["vendor_layout", "html"])]

@@ -10,7 +10,6 @@ mod reach;
 #[cfg(test)]
 mod tests;
 
-use crate::reference::cond_text;
 use reach::Reach;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
@@ -215,7 +214,7 @@ impl Points {
             match &data.kind {
                 NodeKind::Gateway(cond) => {
                     for holds in [true, false] {
-                        let name = || format!("{gress} if ({}) is {holds}", cond_text(program, cond));
+                        let name = || format!("{gress} if ({}) is {holds}", words::cond(program, cond));
                         self.add(
                             Point::Branch(gress, node, holds),
                             name,
