@@ -27,17 +27,31 @@ fn colour(kind: &str) -> Colour {
 pub(super) fn dependencies(report: &Report) -> Markup {
     let mut nodes: Vec<Node> =
         report.tables.iter().map(|t| node(t, t.parts.first().map_or(0, |p| p.stage))).collect();
+    // A table of several stages has a box in each of them; what depends on it follows the last one.
+    let mut edges = Vec::new();
+    let mut last: Vec<usize> = (0..nodes.len()).collect();
+    for (first, table) in report.tables.iter().enumerate() {
+        let mut stages: Vec<u8> = table.parts.iter().map(|part| part.stage).collect();
+        stages.dedup();
+        for stage in stages.into_iter().skip(1) {
+            nodes.push(node(table, stage));
+            let (from, to) = (last[first], nodes.len() - 1);
+            let tooltip = format!("{} continues in stage {stage}", table.name);
+            edges.push(Edge { from, to, colour: Colour::STEEL, dashed: false, strong: false, tooltip });
+            last[first] = to;
+        }
+    }
     // Control dependencies within a stage follow the order of the list; their lines would hide the others.
     let seen = |e: &&EdgeReport| {
         e.distance == Some(1)
             || e.critical
             || nodes[e.from].column != nodes[e.to].column && e.kind == "control"
     };
-    let edges = report.detail.dependencies.iter().filter(seen).map(|e| {
+    let drawn = report.detail.dependencies.iter().filter(seen).map(|e| {
         let through = e.through.as_ref().map_or_else(String::new, |v| format!(" through {v}"));
         let (from, to) = (&report.tables[e.from].name, &report.tables[e.to].name);
         Edge {
-            from: e.from,
+            from: last[e.from],
             to: e.to,
             colour: if e.critical { Colour::RED } else { colour(e.kind) },
             dashed: matches!(e.kind, "control" | "anti"),
@@ -45,20 +59,7 @@ pub(super) fn dependencies(report: &Report) -> Markup {
             tooltip: format!("{from} → {to}: {}{through}", e.kind),
         }
     });
-    let mut edges: Vec<Edge> = edges.collect();
-    // A table of several stages has a box in each of them.
-    for (first, table) in report.tables.iter().enumerate() {
-        let mut before = first;
-        let mut stages: Vec<u8> = table.parts.iter().map(|part| part.stage).collect();
-        stages.dedup();
-        for stage in stages.into_iter().skip(1) {
-            nodes.push(node(table, stage));
-            let (from, to) = (before, nodes.len() - 1);
-            let tooltip = format!("{} continues in stage {stage}", table.name);
-            edges.push(Edge { from, to, colour: Colour::STEEL, dashed: false, strong: false, tooltip });
-            before = to;
-        }
-    }
+    edges.extend(drawn);
     let colours = [
         (Colour::BLUE, "match"),
         (Colour::GREEN, "action"),
@@ -87,7 +88,11 @@ fn node(t: &TableReport, stage: u8) -> Node {
     let condition = if t.condition.is_empty() { String::new() } else { format!(" if ({})", t.condition) };
     Node {
         column: usize::from(stage),
-        text: t.name.clone(),
+        // A condition that the source names has its text in its name.
+        text: match t.at.short() {
+            None if !t.condition.is_empty() => format!("{} {}", t.name, t.condition),
+            _ => t.name.clone(),
+        },
         fill: fill(t.gress),
         dashed: t.kind == "condition",
         tooltip: format!("{}{condition} ({}, {}): {}", t.name, t.gress, t.kind, t.why),

@@ -25,7 +25,7 @@ pub(super) fn limits(report: &Report) -> Markup {
                 tr {
                     td.l { (limit.column.vendor_name()) } td { (limit.stage) } td { (limit.used) } td { (limit.available) }
                     td.l { (share_bar(f64::from(limit.used) / f64::from(limit.available.max(1)))) }
-                    td.l { (limit.users.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ")) }
+                    td.l.t { (limit.users.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ")) }
                 }
             }
         } }
@@ -131,7 +131,7 @@ fn shows_condition(table: &TableReport) -> bool {
 
 /// Returns file and line of a place; nothing if it is unknown.
 pub(super) fn source(at: &Loc) -> Markup {
-    html! { @if !at.is_unknown() { code.long { (at.file) ":" (at.line) } } }
+    html! { @if !at.is_unknown() { code { (at.file) ":" (at.line) } } }
 }
 
 /// Lists registers, counters and meters.
@@ -182,7 +182,7 @@ pub(super) fn notes(report: &Report) -> Markup {
         div.wide { table {
             tr { th.l { "Line" } th.l { "Part of the source" } th.l { "Effect" } }
             @for note in &report.notes {
-                tr { td.l { code { (note.file) ":" (note.line) } } td.l { (note.what) } td.l { (note.effect) } }
+                tr { td.l { code { (note.file) ":" (note.line) } } td.l.t { (note.what) } td.l.t { (note.effect) } }
             }
         } }
     }
@@ -194,7 +194,7 @@ pub(super) fn demands(report: &Report) -> Markup {
         div.wide { table {
             tr { th.l { "Demand" } th.l { "Table or field" } th.l { "Effect" } }
             @for d in &report.demands {
-                tr { td.l { code { (d.demand) } } td.l { (d.of) } td.l { (d.effect) } }
+                tr { td.l { code { (d.demand) } } td.l { (d.of) } td.l.t { (d.effect) } }
             }
         } }
     }
@@ -206,7 +206,7 @@ pub(super) fn assumptions(report: &Report) -> Markup {
         div.wide { table {
             tr { th.l { "Name" } th.l { "Value" } th.l { "Meaning" } th.l { "Why this value" } }
             @for a in &report.assumptions {
-                tr { td.l { code { (a.id) } } td.l { (a.value) } td.l { (a.text) } td.l { (a.why) } }
+                tr { td.l { code { (a.id) } } td.l { (a.value) } td.l.t { (a.text) } td.l.t { (a.why) } }
             }
         } }
     }
