@@ -27,6 +27,7 @@ mod ns3;
 mod obey_pfc;
 mod p4;
 mod packet_test;
+mod pages;
 mod polarization;
 mod ports;
 mod program_file;
