@@ -59,12 +59,10 @@ impl Graph {
     /// Draws the graph.
     #[must_use]
     pub fn svg(&self) -> String {
-        crate::file(&self.render())
+        crate::file(&self.drawing())
     }
-}
 
-impl Render for Graph {
-    fn render(&self) -> Markup {
+    fn drawing(&self) -> Markup {
         let mut filled: BTreeMap<usize, i32> = BTreeMap::new();
         let place = |node: &Node| {
             let row = filled.entry(node.column).or_insert(0);
@@ -98,6 +96,12 @@ impl Render for Graph {
                 }
             }
         }
+    }
+}
+
+impl Render for Graph {
+    fn render(&self) -> Markup {
+        html! { div.wide { (self.drawing()) } }
     }
 }
 

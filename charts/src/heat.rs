@@ -47,7 +47,7 @@ impl From<String> for HeatCell {
 impl Render for HeatCell {
     fn render(&self) -> Markup {
         let style = format!("--v:{:.4}", self.share.clamp(0.0, 1.0));
-        let dark = (self.share > 0.85).then_some("dark");
+        let dark = (self.share > 0.91).then_some("dark");
         let [heading, lines @ ..] = self.details.as_slice() else {
             return html! { td class=[dark] style=(style) { (self.text) } };
         };
@@ -66,7 +66,7 @@ impl Render for HeatCell {
 impl Render for HeatMap {
     fn render(&self) -> Markup {
         html! {
-            table.heat {
+            div.wide { table.heat {
                 thead { tr {
                     @for head in &self.corner { th { (head) } }
                     @for column in &self.columns { th { span { (column) } } }
@@ -79,7 +79,7 @@ impl Render for HeatMap {
                         }
                     }
                 }
-            }
+            } }
         }
     }
 }
@@ -92,7 +92,7 @@ mod tests {
     fn cells_are_shaded_and_open() {
         let full = HeatCell {
             text: "9".to_owned(),
-            share: 0.9,
+            share: 0.95,
             details: vec!["SRAM".to_owned(), "t: 9".to_owned()],
         };
         let row =
@@ -103,7 +103,7 @@ mod tests {
             ..HeatMap::default()
         };
         let html = map.render().into_string();
-        assert!(html.contains("<td class=\"dark\" tabindex=\"0\" style=\"--v:0.9000\">9<div class=\"pop\"><b>SRAM</b><br>t: 9</div></td>"), "{html}");
+        assert!(html.contains("<td class=\"dark\" tabindex=\"0\" style=\"--v:0.9500\">9<div class=\"pop\"><b>SRAM</b><br>t: 9</div></td>"), "{html}");
         assert!(html.contains("<td style=\"--v:0.0000\"></td>"), "{html}");
     }
 }

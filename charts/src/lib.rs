@@ -2,7 +2,7 @@
 //!
 //! Each drawing is a value: the caller fills it with plain numbers, names and colours, and gets text. SVG of [`LineChart`],
 //! [`Sequence`], [`Graph`] and [`Waterfall`] is complete as a file; the last three also render inside a page. A [`Page`] needs
-//! no network, and no script unless its plots shall zoom ([`ZOOM`]).
+//! no network; its script searches, and with [`ZOOM`] zooms its plots. Without scripts it is complete.
 //!
 //! This crate knows nothing of switches, packets or reports, opens no files, and prints nothing.
 //!
@@ -13,6 +13,7 @@
 //! | `graph` | boxes in columns, with curves between them |
 //! | `waterfall` | bars one below the other on an axis from 0 |
 //! | `heat` | a table whose cells are shaded by their share |
+//! | `table` | a table of text |
 //! | `inline` | legends, and bars in the cells of a table |
 //! | `plot` | lines of a page, with a script that zooms them |
 //! | `page` | head, style sheet and sections of a page |
@@ -25,6 +26,7 @@ mod page;
 mod palette;
 mod plot;
 mod sequence;
+mod table;
 mod waterfall;
 
 pub use graph::{Edge, Graph, Node};
@@ -33,8 +35,9 @@ pub use inline::{legend, range, share_bar};
 pub use line::{DrawError, LineChart, Series, Style};
 pub use page::Page;
 pub use palette::Colour;
-pub use plot::{Plot, PlotLine, PlotStyle, ZOOM, cumulative, thinned};
+pub use plot::{Plot, PlotLine, PlotStyle, Shade, ZOOM, cumulative, thinned};
 pub use sequence::{Activity, Arrow, Dot, Note, Sequence, Side};
+pub use table::Table;
 pub use waterfall::{Bar, Waterfall};
 
 /// Fonts of all drawings and pages.

@@ -38,7 +38,34 @@ impl Waterfall {
     /// Draws the bars.
     #[must_use]
     pub fn svg(&self) -> String {
-        crate::file(&self.render())
+        crate::file(&self.drawing())
+    }
+
+    fn drawing(&self) -> Markup {
+        let total = self.bars.iter().map(|b| b.from + b.length).max().unwrap_or(1).max(1);
+        let scale = AXIS / total as f64;
+        let (width, height) = (LEFT + AXIS + RIGHT, ROW * self.bars.len() + 40);
+        let px = |pixels: f64| format!("{pixels:.1}");
+        html! {
+            svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
+                font-family=(FONT) font-size="11" role="img" {
+                @for tick in (0..=total).step_by(every(total) as usize) {
+                    @let x = px(LEFT + tick as f64 * scale);
+                    line x1=(x) x2=(x) y1="0" y2=(height - 32) stroke=(Colour::GRID) {}
+                    text x=(x) y=(height - 20) text-anchor="middle" fill=(Colour::SOFT) { (tick) }
+                }
+                text x=(LEFT + AXIS / 2.0) y=(height - 4) text-anchor="middle" { (self.unit) }
+                @for (row, bar) in self.bars.iter().enumerate() {
+                    @let (x, width) = (LEFT + bar.from as f64 * scale, bar.length as f64 * scale);
+                    g {
+                        title { (bar.label) ": " (bar.length) " " (self.unit) ". " (bar.note) }
+                        text x=(LEFT - 6.0) y=(ROW * row + 12) text-anchor="end" { (bar.label) }
+                        rect x=(px(x)) y=(ROW * row + 2) width=(px(width.max(0.5))) height="12" fill=(bar.colour) {}
+                        text x=(px(x + width + 4.0)) y=(ROW * row + 12) fill=(Colour::SOFT) { (bar.length) }
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -53,29 +80,7 @@ fn every(total: u64) -> u64 {
 
 impl Render for Waterfall {
     fn render(&self) -> Markup {
-        let total = self.bars.iter().map(|b| b.from + b.length).max().unwrap_or(1).max(1);
-        let scale = AXIS / total as f64;
-        let (width, height) = (LEFT + AXIS + RIGHT, ROW * self.bars.len() + 24);
-        let px = |pixels: f64| format!("{pixels:.1}");
-        html! {
-            svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
-                font-family=(FONT) font-size="11" role="img" {
-                @for tick in (0..=total).step_by(every(total) as usize) {
-                    @let x = px(LEFT + tick as f64 * scale);
-                    line x1=(x) x2=(x) y1="0" y2=(height - 16) stroke=(Colour::GRID) {}
-                    text x=(x) y=(height - 4) text-anchor="middle" fill=(Colour::SOFT) { (tick) }
-                }
-                @for (row, bar) in self.bars.iter().enumerate() {
-                    @let (x, width) = (LEFT + bar.from as f64 * scale, bar.length as f64 * scale);
-                    g {
-                        title { (bar.label) ": " (bar.length) " " (self.unit) ". " (bar.note) }
-                        text x=(LEFT - 6.0) y=(ROW * row + 12) text-anchor="end" { (bar.label) }
-                        rect x=(px(x)) y=(ROW * row + 2) width=(px(width.max(0.5))) height="12" fill=(bar.colour) {}
-                        text x=(px(x + width + 4.0)) y=(ROW * row + 12) fill=(Colour::SOFT) { (bar.length) }
-                    }
-                }
-            }
-        }
+        html! { div.wide { (self.drawing()) } }
     }
 }
 
@@ -95,6 +100,7 @@ mod tests {
         let svg = Waterfall { unit: "cycles".to_owned(), bars: vec![bar(0, 100), bar(100, 200)] }.svg();
         assert!(svg.contains("x=\"390.0\" y=\"18\" width=\"600.0\""), "{svg}");
         assert!(svg.contains("stage: 200 cycles. match-dependent"), "{svg}");
+        assert!(svg.contains(">cycles</text>"), "the axis names its unit: {svg}");
         assert!(Waterfall::default().svg().contains("<svg"));
     }
 }

@@ -153,7 +153,7 @@ pub(crate) struct ReportArgs {
     /// Folder for report.txt, report.json, report.html and the vendor's layout
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Write the report as one self-contained HTML file
+    /// Write the report as one self-contained page; with --compare, the comparison
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Print the columns of the vendor compiler's mau.resources.log and table_summary.log
@@ -161,7 +161,7 @@ pub(crate) struct ReportArgs {
     pub(crate) vendor_layout: bool,
     /// Compare with another report, given by words: PROGRAM, chip=CHIP, objective=AIM, without=NAMES, key=value.
     /// Settings that the words do not name are as in this report
-    #[arg(long, value_name = "WORDS", conflicts_with_all = ["vendor_layout", "html", "sweep"])]
+    #[arg(long, value_name = "WORDS", conflicts_with_all = ["vendor_layout", "sweep"])]
     pub(crate) compare: Option<String>,
     /// Place the program for many values of a parameter and find the largest that fits: ipv4_routes=1k..1M
     #[arg(long, value_name = "KEY=FROM..TO", conflicts_with_all = ["vendor_layout", "html"])]
@@ -343,6 +343,10 @@ pub(crate) struct ReplayArgs {
     /// Folder for out.pcapng, summary.json, report.json, entries.toml and manifest.json
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    /// Write the results as one self-contained page: drops by cause, ports, latency, queues, pools and pauses over time, counters;
+    /// with --story, the life of the flow
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Entries that replace the default ones: a .toml file, or lines such as `table_add`. In a network, FILE is for all
     /// switches that run the program, SWITCH=FILE for one switch, and a folder has SWITCH.toml for each; repeatable
     #[arg(long, value_name = "FILE")]
@@ -485,6 +489,8 @@ pub(crate) struct ReplayArgs {
     pub(crate) threads: NonZero<usize>,
     #[command(flatten)]
     pub(crate) timelines: crate::timeline::TimelineArgs,
+    #[command(flatten)]
+    pub(crate) traces: crate::replay::TraceOutArgs,
 }
 
 impl ReplayArgs {

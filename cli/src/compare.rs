@@ -8,8 +8,10 @@ use crate::fail::Failure;
 use crate::table::table;
 use crate::terminal;
 use clap::Args;
+use maud::html;
 use serde_json::{Value, json};
 use sluice_asic::names::nearest;
+use sluice_charts::Page;
 use sluice_scenario::contest::Estimate;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
@@ -40,6 +42,9 @@ pub(crate) struct CompareArgs {
     /// Numbers to compare, separated by commas, or `all` [default: slowdowns, completion time, goodput, marks, pauses, losses]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub(crate) figures: Vec<String>,
+    /// Write the comparison as one self-contained page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 /// Programs of a folder: contest with its sweep, then label, then the numbers by name and seed.
@@ -94,6 +99,10 @@ pub(crate) fn run(args: &CompareArgs, as_json: bool) -> Result<(), Failure> {
             format!("{} and {} have no program of the same contest", args.a.display(), args.b.display()),
             format!("A has {}; B has {}", only_a.join(", "), only_b.join(", ")),
         ));
+    }
+    if let Some(path) = &args.html {
+        let names = [&args.a, &args.b].map(|path| path.display().to_string());
+        crate::files::write(path, &page(&rows, &names, [&only_a, &only_b]))?;
     }
     let mut out = terminal::results(as_json);
     if as_json {
@@ -231,34 +240,66 @@ impl Row {
     }
 }
 
+/// Headings of the columns.
+const HEADER: [&str; 9] = ["PROGRAM", "NUMBER", "A", "B", "B - A", "%", "95 % INTERVAL", "SEEDS", "VERDICT"];
+
+/// Returns the cells of a row.
+fn cells(row: &Row) -> Vec<String> {
+    let [a, b] = row.means;
+    let percent = if a == 0.0 { "-".to_owned() } else { format!("{:+.1}", 100.0 * (b - a) / a) };
+    let interval = match row.difference.half {
+        Some(_) => format!("{:.1} to {:.1}", row.difference.low(), row.difference.high()),
+        None => "-".to_owned(),
+    };
+    [
+        row.label.clone(),
+        row.figure.clone(),
+        format!("{a:.1}"),
+        format!("{b:.1}"),
+        format!("{:+.1}", row.difference.mean),
+        percent,
+        interval,
+        row.seeds.to_string(),
+        row.verdict.name().to_owned(),
+    ]
+    .to_vec()
+}
+
 fn text(rows: &[Row]) -> String {
-    let header = ["PROGRAM", "NUMBER", "A", "B", "B - A", "%", "95 % INTERVAL", "SEEDS", "VERDICT"];
     let mut text = String::new();
     for chunk in rows.chunk_by(|a, b| a.contest == b.contest) {
-        let row = |row: &Row| {
-            let [a, b] = row.means;
-            let percent = if a == 0.0 { "-".to_owned() } else { format!("{:+.1}", 100.0 * (b - a) / a) };
-            let interval = match row.difference.half {
-                Some(_) => format!("{:.1} to {:.1}", row.difference.low(), row.difference.high()),
-                None => "-".to_owned(),
-            };
-            [
-                row.label.clone(),
-                row.figure.clone(),
-                format!("{a:.1}"),
-                format!("{b:.1}"),
-                format!("{:+.1}", row.difference.mean),
-                percent,
-                interval,
-                row.seeds.to_string(),
-                row.verdict.name().to_owned(),
-            ]
-            .to_vec()
-        };
         let title = chunk.first().map_or("", |row| row.contest.as_str());
-        text.push_str(&format!("{title}\n\n{}\n\n", table(&header, chunk.iter().map(row).collect())));
+        text.push_str(&format!("{title}\n\n{}\n\n", table(&HEADER, chunk.iter().map(cells).collect())));
     }
     text.trim_end().to_owned()
+}
+
+/// Returns the page of `--html`.
+fn page(rows: &[Row], names: &[String; 2], only: [&Vec<String>; 2]) -> String {
+    let differ = rows.iter().filter(|row| row.verdict != Verdict::Same).count();
+    let header = html! {
+        p.verdict { b { (differ) } " of " (rows.len()) " numbers differ" }
+        @for (word, name) in ["A", "B"].iter().zip(names) { p.note { b { (word) ": " } code { (name) } } }
+        @for (word, only) in ["A", "B"].iter().zip(only) {
+            @if !only.is_empty() { p { "Only in " (word) ": " (only.join(", ")) } }
+        }
+    };
+    let mut page = Page::new("Two runs compared").header(header);
+    for (number, chunk) in rows.chunk_by(|a, b| a.contest == b.contest).enumerate() {
+        let title = chunk.first().map_or("", |row| row.contest.as_str());
+        let body = html! {
+            div.wide { table {
+                thead { tr { @for (column, head) in HEADER.iter().enumerate() { th.l[column < 2] { (head.to_lowercase()) } } } }
+                tbody { @for row in chunk {
+                    tr.muted[row.verdict == Verdict::Same] {
+                        @for (column, cell) in cells(row).iter().enumerate() { td.l[column < 2] { (cell) } }
+                    }
+                } }
+            } }
+        };
+        page = page.section(&format!("contest-{number}"), title, &body);
+    }
+    page.html()
 }
 
 #[cfg(test)]

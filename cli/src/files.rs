@@ -47,6 +47,13 @@ impl Pending {
     }
 }
 
+/// Writes a file with this text.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut file = Pending::create(path)?;
+    file.writer().write_all(text.as_bytes()).map_err(|e| Failure::file("write", path, &e))?;
+    file.finish()
+}
+
 /// The files that a command writes into an output folder.
 pub(crate) struct Folder {
     /// Name of the command. Other commands may write into the same folder.

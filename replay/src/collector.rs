@@ -5,6 +5,7 @@ use crate::captures::{CaptureOutputs, End};
 use crate::comment;
 use crate::control_plane::Heard;
 use crate::property_check::PropertyCheck;
+use crate::spans::Spans;
 use crate::trace::Trace;
 use crate::view::SwitchView;
 use hdrhistogram::Histogram;
@@ -131,6 +132,8 @@ pub(crate) struct Collector<'a> {
     names: Vec<&'a str>,
     pub(crate) captures: CaptureOutputs,
     pub(crate) trace: Option<Trace>,
+    /// Spans of packets, if they are recorded.
+    pub(crate) spans: Option<Spans>,
     pub(crate) latency: Latency,
     pub(crate) origins: Origins,
     /// The origins of all switches of a network, used in place of `origins`.
@@ -153,6 +156,7 @@ impl<'a> Collector<'a> {
             names,
             captures,
             trace,
+            spans: view.options.spans.filter(|_| view.is_timed()).map(Spans::new),
             latency: Latency::new(),
             origins: Origins::new(Origins::ONE_SWITCH),
             shared: None,
@@ -208,6 +212,9 @@ impl Sink for Collector<'_> {
         if let Some(trace) = &mut self.trace {
             trace.sent(p);
         }
+        if let Some(spans) = &mut self.spans {
+            spans.sent(p);
+        }
         if let Some(check) = &mut self.check {
             check.monitor.left(p, head, tail);
         }
@@ -230,6 +237,9 @@ impl Sink for Collector<'_> {
         if let Some(trace) = &mut self.trace {
             trace.lost(p, reason);
         }
+        if let Some(spans) = &mut self.spans {
+            spans.lost(p, reason);
+        }
         if let Some(check) = &mut self.check {
             check.monitor.ended(p, head, tail);
         }
@@ -242,11 +252,12 @@ impl Sink for Collector<'_> {
     }
 
     fn watches(&self) -> bool {
-        self.trace.is_some()
+        self.trace.is_some() || self.spans.is_some()
     }
 
     fn needs_every_round(&self) -> bool {
         self.trace.is_some()
+            || self.spans.is_some()
             || self.check.is_some()
             || self.captures.wants_lost()
             || self.view.checks.points.is_some()
@@ -255,6 +266,9 @@ impl Sink for Collector<'_> {
     fn pass(&mut self, event: &PassEvent) {
         if let Some(trace) = &mut self.trace {
             trace.pass(event);
+        }
+        if let Some(spans) = &mut self.spans {
+            spans.pass(self.view.placement(), event);
         }
     }
 
@@ -284,11 +298,17 @@ impl Sink for Collector<'_> {
         if let Some(trace) = &mut self.trace {
             trace.queue("enqueued", "found", event);
         }
+        if let Some(spans) = &mut self.spans {
+            spans.enqueued(event);
+        }
     }
 
     fn dequeued(&mut self, event: &QueueEvent) {
         if let Some(trace) = &mut self.trace {
             trace.queue("dequeued", "left", event);
+        }
+        if let Some(spans) = &mut self.spans {
+            spans.dequeued(event);
         }
     }
 }

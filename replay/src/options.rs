@@ -1,5 +1,6 @@
 //! Settings of a replay, except for those of a switch or an input.
 
+use crate::spans::SpanRequest;
 use sluice_asic::units::{Duration, Length};
 use sluice_exec::cover::Points;
 use sluice_pcaps::replay::{Rewrite, Schedule};
@@ -24,6 +25,8 @@ pub struct Options {
     /// True if each step of each pass is traced. The executors must report their steps: see
     /// [`ExecutorRequest::tracer`](crate::ExecutorRequest::tracer).
     pub trace: bool,
+    /// Packets whose spans are recorded; `None`: no spans are recorded. Only a run with time has spans.
+    pub spans: Option<SpanRequest>,
 }
 
 impl Default for Options {
@@ -37,6 +40,7 @@ impl Default for Options {
             comments: false,
             strict: false,
             trace: false,
+            spans: None,
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::error::{CutOff, Error, Fates};
 use crate::held_back::HeldBackReport;
 use crate::inputs::Input;
 use crate::shared_buffer::{PipeWords, SharedBuffer, words};
+use crate::spans::Spans;
 use crate::trace::Trace;
 use crate::view::SwitchView;
 use serde_json::Value;
@@ -71,6 +72,8 @@ pub struct Outcome<'a> {
     pub control_plane: Option<Value>,
     /// The trace; `None` if the run was not traced.
     pub trace: Option<Trace>,
+    /// Spans of packets; `None` if they were not recorded.
+    pub spans: Option<Spans>,
     /// Time at which the last packet entered.
     pub last: Time,
     /// Packets taken from the inputs.
@@ -156,6 +159,7 @@ pub(crate) struct RunParts<'a> {
     pub(crate) unparsed: Vec<Unparsed>,
     pub(crate) violations: Vec<Violation>,
     pub(crate) trace: Option<Trace>,
+    pub(crate) spans: Option<Spans>,
     pub(crate) held_back: Option<HeldBackReport>,
     pub(crate) control_plane: Option<Value>,
     pub(crate) coverage: Option<Coverage>,
@@ -201,10 +205,17 @@ impl<'a> Outcome<'a> {
             held_back: run.held_back,
             control_plane: run.control_plane,
             trace: run.trace,
+            spans: run.spans,
             last: run.last,
             sent: run.sent,
             interrupted: run.interrupted,
         }
+    }
+
+    /// Returns the name of a dev_port in summaries: its front-panel number, `cpu`, `recirc:N`, or `dev:N`.
+    #[must_use]
+    pub fn port_name(&self, dev_port: u16) -> String {
+        self.view.port_name(dev_port)
     }
 
     /// Returns the inputs that end inside a record.

@@ -414,7 +414,7 @@ impl<'a, E: Executor> Session<'a, '_, E> {
         let held_back = self.senders.as_ref().map(|s| HeldBackReport::of(s, SwitchId(0), name, now));
         let interrupted = self.is_stopped();
         let inputs = self.inputs.all().iter().zip(frames.reports());
-        let Collector { captures, trace, latency, unparsed, check, .. } = self.collector;
+        let Collector { captures, trace, spans, latency, unparsed, check, .. } = self.collector;
         let run = RunParts {
             schedule,
             inputs: inputs.map(|(input, report)| InputOutcome::of(input, report)).collect(),
@@ -423,6 +423,7 @@ impl<'a, E: Executor> Session<'a, '_, E> {
             unparsed,
             violations: check.map_or(Vec::new(), |check| check.monitor.violations().to_vec()),
             trace,
+            spans,
             held_back,
             control_plane: self.control_plane.map(|plane| plane.report(self.counted)),
             coverage,

@@ -38,6 +38,12 @@ impl<H: Copy> TrafficManager<H> {
         port.queues.get(usize::from(queue.0)).map(|q| &q.stats)
     }
 
+    /// Returns the tail-drop limit of a queue; `None` if the queue is not configured.
+    pub fn limit_of(&self, port: TmPort, queue: QueueId) -> Option<Cells> {
+        let port = self.ports.get(usize::from(port.0))?;
+        port.queues.get(usize::from(queue.0)).map(|q| q.limit)
+    }
+
     /// Returns the packets that wait on a port; zero for a port that is not configured.
     pub fn backlog(&self, port: TmPort) -> PortBacklog {
         self.ports.get(usize::from(port.0)).map_or_else(PortBacklog::default, |port| port.backlog)
@@ -69,6 +75,11 @@ impl<H: Copy> TrafficManager<H> {
     /// Returns the most cells that a port's queues held together; `None` if the port is not configured.
     pub fn port_max_cells(&self, port: TmPort) -> Option<Cells> {
         self.ports.get(usize::from(port.0)).map(|port| port.max_cells)
+    }
+
+    /// Returns the size of the buffer.
+    pub const fn size(&self) -> Cells {
+        self.buffer_cells
     }
 
     /// Returns the buffer cells in use.

@@ -1,9 +1,10 @@
 //! Plots of a page that the reader can zoom: lines, steps and marks over one axis.
 //!
-//! A plot is a complete drawing without a script. With [`ZOOM`] in its page, dragging or the wheel selects a part of the
-//! horizontal axis, the vertical axis follows, and the least and the greatest value in the part are written below, with their
-//! places. The script reads the same points from the page; nothing is fetched.
+//! A plot is a complete drawing without a script. With [`ZOOM`] in its page, dragging, the wheel or the keyboard select a part of
+//! the horizontal axis, the vertical axis follows, and the least and the greatest value in the part are written below, with their
+//! places. The script reads the same points from the page, and lists them as a table if asked to; nothing is fetched.
 
+mod data;
 mod scale;
 mod thin;
 
@@ -14,6 +15,13 @@ use crate::palette::Colour;
 use maud::{Markup, PreEscaped, Render, html};
 use scale::Scale;
 use std::fmt::Write;
+
+/// Dashes of the lines, in order, so that lines differ without colours.
+const DASHES: [&str; 8] = ["", "8 3", "2 2.5", "9 3 2 3", "", "5 2", "1.5 2", "9 3 2 3 2 3"];
+/// Dashes of limits.
+const LIMIT: &str = "4 4";
+/// A limit is drawn at first only if it is at most this multiple of the highest point: a limit far above would flatten the lines.
+const NEAR: f64 = 3.0;
 
 /// The script of pages with plots, for [`Page::script`](crate::Page::script).
 pub const ZOOM: &str = include_str!("zoom.js");
@@ -38,6 +46,18 @@ pub enum PlotStyle {
     Marked,
     /// A hollow mark on each point, without a line: values that others gave.
     Dots,
+    /// A thin dashed level from each point to the next one: a limit of other lines. One far above all lines is hidden at first, and
+    /// no limit counts as the greatest or least value.
+    Limit,
+}
+
+/// Shaded stretches of the horizontal axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shade {
+    /// The shade's entry in the legend: a word for what holds there.
+    pub name: String,
+    /// Beginning and end of each stretch, in order.
+    pub spans: Vec<(f64, f64)>,
 }
 
 /// A line with its name.
@@ -66,6 +86,8 @@ pub struct Plot {
     pub log_x: bool,
     /// The lines, drawn in this order.
     pub lines: Vec<PlotLine>,
+    /// Shaded stretches; empty: none.
+    pub shade: Shade,
 }
 
 impl Plot {
@@ -88,8 +110,10 @@ impl Plot {
 
     /// Returns the axes that show all points and bars.
     fn scales(&self) -> (Scale, Scale) {
-        let points =
-            || self.lines.iter().flat_map(|line| line.points.iter().copied()).filter(|p| self.shows(*p));
+        let points = || {
+            let lines = self.lines.iter().filter(|line| !self.is_far(line));
+            lines.flat_map(|line| line.points.iter().copied()).filter(|p| self.shows(*p))
+        };
         let tops = self
             .lines
             .iter()
@@ -103,63 +127,45 @@ impl Plot {
         (x, Scale::new((low, high * 1.05), (HEIGHT - BOTTOM, TOP), false))
     }
 
-    fn colour(number: usize) -> Colour {
-        Colour::LINES[number % Colour::LINES.len()]
+    /// Returns true if a line is a limit far above all lines that are none.
+    fn is_far(&self, line: &PlotLine) -> bool {
+        let lines = self.lines.iter().filter(|line| line.style != PlotStyle::Limit);
+        let most = lines.flat_map(|line| &line.points).map(|p| p.1).fold(0.0, f64::max);
+        let least = line.points.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
+        line.style == PlotStyle::Limit && least > NEAR * most
     }
 
-    /// Returns the lines as JSON for the script. Numbers have at most seven significant digits.
-    fn data(&self) -> String {
-        let text = |text: &str| format!("\"{}\"", escaped(text));
-        let list = |numbers: Vec<f64>| numbers.into_iter().map(short).collect::<Vec<_>>().join(",");
-        let line = |line: &PlotLine| {
-            let shown: Vec<usize> = (0..line.points.len()).filter(|n| self.shows(line.points[*n])).collect();
-            let column = |get: &dyn Fn(usize) -> f64| list(shown.iter().map(|n| get(*n)).collect());
-            let mut json = format!(
-                "{{\"n\":{},\"s\":{},\"x\":[{}],\"y\":[{}]",
-                text(&line.name),
-                line.style as u8,
-                column(&|n| line.points[n].0),
-                column(&|n| line.points[n].1)
-            );
-            if line.bars.len() == line.points.len() && !line.bars.is_empty() {
-                // Writing into a String cannot fail.
-                let _ = write!(
-                    json,
-                    ",\"a\":[{}],\"b\":[{}]",
-                    column(&|n| line.bars[n].0),
-                    column(&|n| line.bars[n].1)
-                );
-            }
-            json + "}"
-        };
-        let lines: Vec<String> = self.lines.iter().map(line).collect();
-        format!("{{\"lx\":{},\"lines\":[{}]}}", u8::from(self.log_x), lines.join(","))
-    }
-}
-
-/// Returns a text as it may stand in a string of JSON inside a script of a page.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '<' | '>' | '&' => _ = write!(out, "\\u{:04x}", c as u32),
-            c if c < ' ' => _ = write!(out, "\\u{:04x}", c as u32),
-            c => out.push(c),
+    /// Returns the colour and the dashes of a line.
+    fn pen(&self, number: usize) -> (Colour, &'static str) {
+        match self.lines.get(number).map(|line| line.style) {
+            Some(PlotStyle::Limit) => (Colour::GREY, LIMIT),
+            _ => (Colour::LINES[number % Colour::LINES.len()], DASHES[number % DASHES.len()]),
         }
     }
-    out
-}
 
-/// Returns a number with at most seven significant digits, without needless zeros.
-fn short(value: f64) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
+    fn legend(&self) -> Markup {
+        html! {
+            p.legend {
+                @for (number, line) in self.lines.iter().enumerate() {
+                    @let (colour, dashes) = self.pen(number);
+                    @let far = self.is_far(line);
+                    button.key.off[far] type="button" data-line=(number) aria-pressed=(!far) title="Click to hide or show" {
+                        svg viewBox="0 0 30 10" aria-hidden="true" {
+                            @if line.style == PlotStyle::Dots {
+                                circle cx="15" cy="5" r="4" fill="none" stroke=(colour) stroke-width="2" {}
+                            } @else {
+                                line x1="0" x2="30" y1="5" y2="5" stroke=(colour) stroke-width="2" stroke-dasharray=(dashes) {}
+                            }
+                        }
+                        (line.name)
+                    }
+                }
+                @if !self.shade.spans.is_empty() {
+                    span { i style=(format!("background:{}", Colour::LIGHT_RED)) {} (self.shade.name) }
+                }
+            }
+        }
     }
-    let whole = value.abs().log10().floor() as i32 + 1;
-    let decimals = (7 - whole).clamp(0, 12) as usize;
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// Returns the path of points in pixels.
@@ -169,7 +175,7 @@ fn path(pixels: &[(f64, f64)], style: PlotStyle) -> String {
         // Writing into a String cannot fail.
         let _ = match (number, style) {
             (0, _) => write!(d, "M{x:.1} {y:.1}"),
-            (_, PlotStyle::Steps) => write!(d, "H{x:.1}V{y:.1}"),
+            (_, PlotStyle::Steps | PlotStyle::Limit) => write!(d, "H{x:.1}V{y:.1}"),
             _ => write!(d, "L{x:.1} {y:.1}"),
         };
     }
@@ -187,31 +193,34 @@ impl Render for Plot {
         html! {
             figure.plot {
                 figcaption { (self.title) }
-                p.legend {
-                    @for (number, line) in self.lines.iter().enumerate() {
-                        span data-line=(number) { i style=(format!("background:{}", Self::colour(number))) {} (line.name) } " "
-                    }
-                }
-                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) width=(WIDTH) height=(HEIGHT) font-family=(FONT) font-size="11"
-                    role="img" aria-label=(self.title) {
+                (self.legend())
+                div.wide {
+                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) width=(WIDTH) height=(HEIGHT) font-family=(FONT) font-size="14"
+                    role="img" tabindex="0" aria-label=(format!("{}: {} over {}", self.title, self.y, self.x)) {
                     g.ticks {
                         @for (value, name) in x.ticks() {
                             @let at = px(x.pixel(value));
                             line x1=(at) x2=(at) y1=(TOP) y2=(HEIGHT - BOTTOM) stroke=(Colour::GRID) {}
-                            text x=(at) y=(HEIGHT - BOTTOM + 14.0) text-anchor="middle" fill=(Colour::SOFT) { (name) }
+                            text x=(at) y=(HEIGHT - BOTTOM + 15.0) text-anchor="middle" fill=(Colour::SOFT) { (name) }
                         }
                         @for (value, name) in y.ticks() {
                             @let at = px(y.pixel(value));
                             line x1=(LEFT) x2=(WIDTH - RIGHT) y1=(at) y2=(at) stroke=(Colour::GRID) {}
-                            text x=(LEFT - 6.0) y=(px(y.pixel(value) + 4.0)) text-anchor="end" fill=(Colour::SOFT) { (name) }
+                            text x=(LEFT - 6.0) y=(px(y.pixel(value) + 5.0)) text-anchor="end" fill=(Colour::SOFT) { (name) }
                         }
                     }
                     // A drawing in the drawing, which ends at the axes.
                     svg x=(LEFT - 4.0) y=(TOP - 4.0) width=(WIDTH - LEFT - RIGHT + 8.0) height=(HEIGHT - TOP - BOTTOM + 8.0)
                         viewBox=(format!("{} {} {} {}", LEFT - 4.0, TOP - 4.0, WIDTH - LEFT - RIGHT + 8.0, HEIGHT - TOP - BOTTOM + 8.0)) {
-                    @for (number, line) in self.lines.iter().enumerate() {
-                        @let colour = Self::colour(number);
-                        g data-line=(number) fill="none" stroke=(colour) stroke-width="1.5" {
+                    g.shade {
+                        @for (from, to) in &self.shade.spans {
+                            @let (from, to) = (x.pixel(*from), x.pixel(*to));
+                            rect x=(px(from)) y=(TOP) width=(px((to - from).max(0.5))) height=(HEIGHT - TOP - BOTTOM) fill=(Colour::LIGHT_RED) {}
+                        }
+                    }
+                    @for (number, line) in self.lines.iter().enumerate().filter(|(_, line)| !self.is_far(line)) {
+                        @let (colour, dashes) = self.pen(number);
+                        g data-line=(number) fill="none" stroke=(colour) stroke-width="1.5" stroke-dasharray=(dashes) {
                             @if line.style != PlotStyle::Dots { path d=(path(&pixels(line), line.style)) {} }
                             @for ((at, _), (low, high)) in line.points.iter().zip(&line.bars).filter(|(p, _)| self.shows(**p)) {
                                 path d=(format!("M{0:.1} {1:.1}V{2:.1}", x.pixel(*at), y.pixel(*low), y.pixel(*high))) {}
@@ -225,11 +234,13 @@ impl Render for Plot {
                         }
                     }
                     }
-                    text.x x=(px((LEFT + WIDTH - RIGHT) / 2.0)) y=(HEIGHT - 6.0) text-anchor="middle" { (self.x) }
+                    text.x x=(px((LEFT + WIDTH - RIGHT) / 2.0)) y=(HEIGHT - 5.0) text-anchor="middle" { (self.x) }
                     text.y x="12" y=(px((TOP + HEIGHT - BOTTOM) / 2.0)) text-anchor="middle"
                         transform=(format!("rotate(-90 12 {:.1})", (TOP + HEIGHT - BOTTOM) / 2.0)) { (self.y) }
                 }
-                p.read {}
+                }
+                p.read role="status" {}
+                details.data { summary { "Numbers" } div.wide {} }
                 script type="application/json" { (PreEscaped(self.data())) }
             }
         }
@@ -272,7 +283,7 @@ mod tests {
         plot.lines.truncate(1);
         plot.lines[0].style = PlotStyle::Dots;
         let html = plot.render().into_string();
-        assert_eq!(html.matches("<circle").count(), 3);
+        assert_eq!(html.matches("<circle").count(), 4, "three points and a sample");
         assert!(!html.contains("<path"), "{html}");
     }
 
@@ -287,12 +298,29 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short_and_exact_enough() {
-        for (value, text) in
-            [(0.0, "0"), (1.5, "1.5"), (123_456_789.0, "123456789"), (0.1 + 0.2, "0.3"), (-2.25, "-2.25")]
-        {
-            assert_eq!(short(value), text);
-        }
-        assert_eq!(short(1.0 / 3.0), "0.3333333");
+    fn limits_and_shades_are_drawn_but_a_far_limit_is_not() {
+        let limit = |name: &str, at: f64| PlotLine {
+            name: name.to_owned(),
+            points: vec![(0.0, at), (100.0, at)],
+            style: PlotStyle::Limit,
+            ..PlotLine::default()
+        };
+        let mut plot = plot();
+        plot.lines.truncate(1);
+        plot.lines.extend([limit("near", 200.0), limit("far", 301.0)]);
+        plot.shade = Shade { name: "paused".to_owned(), spans: vec![(50.0, 75.0)] };
+        let html = plot.render().into_string();
+        // The axis ends at 210, the near limit; 75 is at 70 + 776 * 0.75 = 652.
+        assert!(
+            html.contains("M70.0 23.0H846.0V23.0") && html.contains("stroke-dasharray=\"4 4\""),
+            "{html}"
+        );
+        assert!(html.contains("<rect x=\"458.0\" y=\"10\" width=\"194.0\""), "{html}");
+        assert!(
+            html.contains("class=\"key off\" type=\"button\" data-line=\"2\" aria-pressed=\"false\""),
+            "{html}"
+        );
+        assert!(!html.contains("<g data-line=\"2\""), "{html}");
+        assert!(html.contains("\"h\":[[50,75]]"), "{html}");
     }
 }

@@ -66,7 +66,7 @@ fn name(value: f64) -> String {
         v if v >= 1e4 => (value / 1e3, "k"),
         _ => (value, ""),
     };
-    format!("{}{unit}", super::short((scaled * 1e6).round() / 1e6))
+    format!("{}{unit}", super::data::short((scaled * 1e6).round() / 1e6))
 }
 
 #[cfg(test)]

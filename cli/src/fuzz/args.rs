@@ -50,6 +50,9 @@ pub(crate) struct FuzzArgs {
     /// Keep only the fewest inputs of the corpus that reach the same coverage; without --time and --cases nothing else is sent
     #[arg(long, visible_alias = "minimize", requires = "corpus")]
     pub(crate) minimise: bool,
+    /// Write the results as one self-contained page: findings, coverage on the program's text, mutants if they were run
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Entries that replace the default ones: a .toml file, or lines such as `table_add`
     #[arg(long, value_name = "FILE")]
     pub(crate) entries: Option<PathBuf>,

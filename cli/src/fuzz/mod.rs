@@ -5,6 +5,7 @@ mod corpus;
 mod files;
 mod json;
 mod mutation;
+mod page;
 mod progress;
 mod text;
 
@@ -173,6 +174,9 @@ fn draw_buffer(subject: &Subject<'_>, seed: u64) -> Result<String, Failure> {
 fn finish(done: &Done<'_>, as_json: bool) -> Result<(), Failure> {
     if let Some(dir) = &done.args.output {
         files::write(done, dir)?;
+    }
+    if let Some(path) = &done.args.html {
+        crate::files::write(path, &page::page(done))?;
     }
     let mut out = terminal::results(as_json);
     if as_json {

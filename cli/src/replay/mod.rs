@@ -1,22 +1,26 @@
 //! `sluice replay`: turns flags into a replay, and its results into files and text.
 
 mod control_plane;
+mod endings;
 mod executors;
 mod failure;
 mod generators;
 mod inputs;
 mod network;
+mod page;
 mod progress;
 mod rate_text;
 mod schedule;
 mod sonic;
 mod stdin;
 mod text;
+mod trace_out;
 
 use crate::args::{EngineKind, ReplayArgs, SchedulerKind};
 use crate::buffer_profile;
 use crate::fail::{Failure, print_error};
-use crate::files::{Folder, Pending, pretty};
+use crate::files::{self, Folder, Pending, pretty};
+use crate::hint::own_arguments;
 use crate::interrupt::interrupt_flag;
 use crate::resolve::{self, Entries};
 use crate::terminal;
@@ -36,7 +40,7 @@ use sluice_pcaps::replay::{Pace, Schedule};
 use sluice_place::report::Report;
 use sluice_replay::{
     Attached, Captures, Checks, ExecutorFactory, Inputs, Options, Outcome, PropertyFactory, RateSearch,
-    Replay, TimelineRequest, interpreter, traced_interpreter,
+    Replay, TimelineRequest, TraceFacts, interpreter, traced_interpreter,
 };
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
@@ -46,6 +50,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+pub(crate) use trace_out::TraceOutArgs;
 
 /// A resolved replay of one switch.
 struct Job<'a> {
@@ -197,6 +202,7 @@ fn options(args: &ReplayArgs, schedule: Schedule) -> Result<Options, Failure> {
         comments: args.comments,
         strict: args.strict,
         trace: args.trace,
+        spans: args.traces.request(),
     })
 }
 
@@ -230,7 +236,10 @@ impl Files {
         let sent = args.output.as_ref().map(|dir| Pending::create(&dir.join("out.pcapng"))).transpose()?;
         let lost = args.drops.as_deref().map(Pending::create).transpose()?;
         let targets = &args.timelines.timeline;
-        let timeline = (!targets.is_empty()).then(|| timeline::Files::create(targets)).transpose()?;
+        let on_page = args.html.is_some() && !args.functional;
+        let files = || timeline::Files::create(targets);
+        let timeline = (on_page || !targets.is_empty()).then(files).transpose()?;
+        let timeline = if on_page { timeline.map(timeline::Files::on_page) } else { timeline };
         Ok(Files { sent, lost, timeline })
     }
 
@@ -260,7 +269,7 @@ fn finish<E: Executor>(
     // Files are created only after all inputs were opened.
     let mut files = Files::create(job.args)?;
     let captures = files.captures()?;
-    let every = job.args.timelines.timeline_every;
+    let every = job.args.timelines.every(files.timeline.is_some())?;
     let outcome = prepared.run(Attached {
         captures,
         timeline: files.timeline.as_mut().map(|rows| TimelineRequest { every, rows }),
@@ -272,6 +281,11 @@ fn finish<E: Executor>(
         warnings.splice(0..0, job.warnings.iter().cloned().map(Value::String));
     }
     add_rate(&mut summary, found);
+    let facts = TraceFacts { program: job.switch.placed.program.name.clone(), packets: outcome.sent };
+    job.args.traces.write(&[(&facts.program, &outcome)], &|_, _| String::new(), &facts)?;
+    if let Some(path) = &job.args.html {
+        files::write(path, &page(job, &files, &outcome, &summary))?;
+    }
     write_files(job, files, &outcome, &summary)?;
     let coverage = job.checks.points.as_ref().zip(outcome.coverage.as_ref());
     let mut out = terminal::results(as_json);
@@ -306,6 +320,23 @@ fn finish<E: Executor>(
         }
     }
     verdict(outcome.is_conserved, outcome.interrupted, !outcome.violations.is_empty())
+}
+
+/// Returns the page of `--html`.
+fn page(job: &Job<'_>, files: &Files, outcome: &Outcome<'_>, summary: &Value) -> String {
+    let placed = &job.switch.placed;
+    let chip = &placed.placement.chip;
+    page::page(&page::Run {
+        title: format!("{} on {}", placed.program.name, chip.name),
+        command: format!("sluice replay {}", own_arguments("replay", &job.args.program, &[])),
+        summary,
+        programs: vec![&placed.program],
+        latency: &outcome.latency,
+        cell: summary["buffer"]["cell_bytes"].as_u64().unwrap_or(chip.tm.cell.get()),
+        levels: files.timeline.iter().map(|files| ("", files.levels())).collect(),
+        story: None,
+        hits: text::hits(&job.switch, summary),
+    })
 }
 
 /// Adds the result of a rate search to a summary.

@@ -1,17 +1,15 @@
 //! Summary of a replay, as text: the totals first, then drops with advice, then tables. Rows of zeros are left out.
 
 use super::control_plane;
+use super::endings::{Ending, endings};
 use super::sonic;
-use crate::explain;
 use crate::hint::{own_arguments, proposals};
 use crate::table::table;
 use serde_json::Value;
-use sluice_asic::tm::buffer::Rule;
 use sluice_control::show_key;
-use sluice_fabric::network::{LinkDrop, SwitchSetup};
+use sluice_fabric::network::SwitchSetup;
 use sluice_ir::{CounterHome, Program};
 use sluice_replay::Checks;
-use sluice_switch::DeviceDrop;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -164,49 +162,21 @@ fn write_summary(out: &mut String, switch: &SwitchSetup, checked: &str, s: &Valu
 /// Writes the reasons why packets ended; labels are those of the programs.
 pub(super) fn deaths(out: &mut String, programs: &[&Program], s: &Value) -> std::fmt::Result {
     let total = n(&s["packets"]["in"]).max(1) as f64;
-    let drops = s["drops"].as_object().into_iter().flatten().map(|(k, v)| (k, v, "dropped"));
-    let absorbed = s["absorbed"].as_object().into_iter().flatten().map(|(k, v)| (k, v, "absorbed"));
-    let mut first = true;
-    for (reason, count, word) in drops.chain(absorbed) {
-        if first {
+    for (number, ending) in endings(programs, s).iter().enumerate() {
+        if number == 0 {
             writeln!(out, "\nwhere packets ended inside:")?;
-            first = false;
         }
-        let device = DeviceDrop::TABLE.iter().find(|(_, name, ..)| name == reason).map(|d| (d.2, d.3));
-        let rule = Rule::TABLE.iter().find(|(_, name, ..)| name == reason).map(|r| (r.2, r.3));
-        let link = LinkDrop::TABLE.iter().find(|(_, name, ..)| name == reason).map(|r| (r.2, r.3));
-        let device = device.or(rule).or(link);
-        let label = programs.iter().flat_map(|p| p.labels.values()).find(|l| l.name == *reason);
-        let own = || explain::absorbed(reason).filter(|_| word == "absorbed");
-        let meaning = device.map(|d| d.0).or(label.map(|l| l.doc.as_str())).or_else(own).unwrap_or("");
+        let Ending { reason, packets, word, meaning, help } = ending;
         writeln!(
             out,
-            "  {:>6} {word} ({:.1} %)  {reason}: {meaning}",
-            n(count),
-            100.0 * n(count) as f64 / total
+            "  {packets:>6} {word} ({:.1} %)  {reason}: {meaning}",
+            100.0 * *packets as f64 / total
         )?;
-        if let Some((_, help)) = device {
-            match unobeyed_pauses(reason, s) {
-                Some(sent) => writeln!(
-                    out,
-                    "         try: --obey-pfc, because the switch sent {sent} PFC frames and the senders of the captures did not \
-                     stop;\n              if drops remain, {help}"
-                )?,
-                None => writeln!(out, "         try: {help}")?,
-            }
+        if let Some(help) = help {
+            writeln!(out, "         try: {help}")?;
         }
     }
     Ok(())
-}
-
-/// Returns the number of PFC frames that were sent, if packets were dropped for a reason that obeying them prevents and no
-/// sender obeyed.
-fn unobeyed_pauses(reason: &str, s: &Value) -> Option<u64> {
-    let lossless =
-        Rule::TABLE.iter().filter(|(rule, ..)| matches!(rule, Rule::PgHeadroom | Rule::HeadroomPool));
-    let is_headroom = lossless.into_iter().any(|(_, name, ..)| *name == reason);
-    let sent = n(&s["created"]["pfc"]);
-    (is_headroom && sent > 0 && s["obey_pfc"].is_null()).then_some(sent)
 }
 
 fn ports(out: &mut String, s: &Value) -> std::fmt::Result {
@@ -252,26 +222,25 @@ fn cell_name(switch: &SwitchSetup, counter: &str, index: u64) -> String {
     texts.join(" ")
 }
 
-fn counters(out: &mut String, switch: &SwitchSetup, s: &Value) -> std::fmt::Result {
+/// Returns the entries that packets hit: table and key, packets, bytes.
+pub(super) fn hits(switch: &SwitchSetup, s: &Value) -> Vec<[String; 4]> {
     let program = &switch.placed.program;
     let direct = |name: &str| {
         program.counters.values().any(|c| c.name == name && matches!(c.home, CounterHome::Direct(_)))
     };
-    let rows: Vec<Vec<String>> = s["counters"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter(|c| direct(c["counter"].as_str().unwrap_or("")))
-        .map(|c| {
-            let name = c["counter"].as_str().unwrap_or("");
-            let table = c["table"].as_str().unwrap_or("");
-            vec![
-                format!("{table}  {}", cell_name(switch, name, n(&c["index"]))),
-                n(&c["packets"]).to_string(),
-                n(&c["bytes"]).to_string(),
-            ]
-        })
-        .collect();
+    let counters = s["counters"].as_array().into_iter().flatten();
+    let hit = counters.filter(|c| direct(c["counter"].as_str().unwrap_or(""))).map(|c| {
+        let name = c["counter"].as_str().unwrap_or("");
+        let key = cell_name(switch, name, n(&c["index"]));
+        let table = c["table"].as_str().unwrap_or("").to_owned();
+        [table, key, n(&c["packets"]).to_string(), n(&c["bytes"]).to_string()]
+    });
+    hit.collect()
+}
+
+fn counters(out: &mut String, switch: &SwitchSetup, s: &Value) -> std::fmt::Result {
+    let row = |[table, key, packets, bytes]: [String; 4]| vec![format!("{table}  {key}"), packets, bytes];
+    let rows: Vec<Vec<String>> = hits(switch, s).into_iter().map(row).collect();
     if rows.is_empty() {
         return Ok(());
     }
@@ -279,7 +248,7 @@ fn counters(out: &mut String, switch: &SwitchSetup, s: &Value) -> std::fmt::Resu
 }
 
 /// Returns `17`, or `(17, 4)` for a pair.
-fn value(element: &Value) -> String {
+pub(super) fn value(element: &Value) -> String {
     match element["high"].as_u64() {
         Some(high) => format!("({}, {high})", n(&element["value"])),
         None => n(&element["value"]).to_string(),

@@ -3,7 +3,7 @@
 use super::print;
 use crate::args::{ReportArgs, Target};
 use crate::fail::Failure;
-use crate::files::{Folder, pretty};
+use crate::files::{self, Folder, pretty};
 use crate::resolve;
 use sluice_catalogue::Catalogue;
 use sluice_place::report::Report;
@@ -95,6 +95,9 @@ pub(super) fn run(
     };
     let comparison = report::compare([first.name, second.name], [&a, &b]);
     let (text, value) = (comparison.text(), comparison.json());
+    if let Some(path) = &args.html {
+        files::write(path, &comparison.html())?;
+    }
     if let Some(dir) = &args.output {
         let mut folder = Folder::of("report");
         folder.text(dir, "comparison.txt", "text", "the comparison for people", &text)?;

@@ -9,7 +9,7 @@ mod why_not;
 
 use crate::args::ReportArgs;
 use crate::fail::Failure;
-use crate::files::{Folder, Pending, pretty};
+use crate::files::{self, Folder, pretty};
 use crate::hint::own_arguments;
 use crate::{resolve, terminal};
 use serde_json::Value;
@@ -96,10 +96,7 @@ fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure
         folder.finish(dir)?;
     }
     if let Some(path) = &args.html {
-        let mut file = Pending::create(path)?;
-        let page = report::html(report);
-        file.writer().write_all(page.as_bytes()).map_err(|e| Failure::file("write", path, &e))?;
-        file.finish()?;
+        files::write(path, &report::html(report))?;
     }
     if args.vendor_layout {
         return print(&format!("{}\n{}", log(), summary()), &value, false);

@@ -21,9 +21,10 @@ pub(super) fn write(
     let page = text::page(all, library, args.scale);
     folder.text(dir, "papers.md", "text/markdown", "all experiments, by paper", &page)?;
     let mut named = BTreeSet::new();
-    for Done { experiment, found, judgement, took } in all {
+    for done in all {
+        let Done { experiment, judgement, took, .. } = done;
         let stem = experiment.id.replace('/', "-");
-        let page = html(experiment, judgement, found, &library.published, args.scale, took);
+        let page = html(&[done.shown()], &library.published, args.scale);
         folder.text(dir, &format!("{stem}.html"), "text/html", "an experiment as a page", &page)?;
         let page = markdown(experiment, judgement, args.scale, took);
         folder.text(dir, &format!("{stem}.md"), "text/markdown", "the same as tables", &page)?;

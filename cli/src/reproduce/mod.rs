@@ -9,7 +9,7 @@ use crate::fail::Failure;
 use crate::terminal;
 use clap::Args;
 use sluice_catalogue::Catalogue;
-use sluice_papers::{Experiment, Found, Judgement, Library, Rival, Scale, judge};
+use sluice_papers::{Experiment, Found, Judgement, Library, Reproduced, Rival, Scale, judge};
 use std::io::Write;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -38,6 +38,9 @@ pub(crate) struct ReproduceArgs {
     /// Print the results as Markdown; of `all`, the handbook's page docs/papers.md
     #[arg(long)]
     markdown: bool,
+    /// Write the results as one self-contained page: numbers beside the published ones, plots, claims
+    #[arg(long, value_name = "FILE", requires = "ids")]
+    html: Option<PathBuf>,
     /// Folder for a page and a table of each experiment, the contests as files, and the runs, which are not run again
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -58,6 +61,14 @@ struct Done {
     judgement: Judgement,
     /// Time of the run, as a text.
     took: String,
+}
+
+impl Done {
+    /// Returns the experiment for a page.
+    fn shown(&self) -> Reproduced<'_> {
+        let Done { experiment, found, judgement, took } = self;
+        Reproduced { experiment, judgement, found, took }
+    }
 }
 
 /// Runs or lists experiments.
@@ -109,6 +120,10 @@ pub(crate) fn run(args: &ReproduceArgs, catalogue: &Catalogue, as_json: bool) ->
         writeln!(out, "{}", json::value(&done, args.scale))?;
     } else if args.markdown {
         write!(out, "{}", text::page(&done, &library, args.scale))?;
+    }
+    if let Some(path) = &args.html {
+        let shown: Vec<Reproduced<'_>> = done.iter().map(Done::shown).collect();
+        crate::files::write(path, &sluice_papers::html(&shown, &library.published, args.scale))?;
     }
     if let Some(dir) = &args.output {
         files::write(&done, &library, args, &rivals, dir)?;

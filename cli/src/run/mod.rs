@@ -5,13 +5,15 @@ pub(crate) mod contest;
 mod json;
 mod markdown;
 mod ns3;
+mod page;
 mod source;
 mod sweep;
 mod text;
 mod watch;
 
 use crate::fail::Failure;
-use crate::files::{Folder, pretty};
+use crate::files::{self, Folder, pretty};
+use crate::hint::own_arguments;
 use crate::numbers::{did_you_mean, number, threads};
 use crate::terminal;
 use crate::timeline::check_built;
@@ -44,6 +46,9 @@ pub(crate) struct RunArgs {
     /// Folder for run.json, run.csv, run.md, a table and charts of each sweep, and manifest.json
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    /// Write the results as one self-contained page: which expectations hold, plots, programs compared
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "dry_run", "watch_flow", "write_flows"])]
+    pub(crate) html: Option<PathBuf>,
     /// With -o, write a timeline of each device: contents of pools, groups and queues during its scenario; repeatable
     #[arg(long, value_enum, value_name = "FORMAT", requires = "output")]
     timelines: Vec<Form>,
@@ -86,6 +91,13 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
     let (configs, others) = ns3::among(&args.files)?;
     match (configs.is_empty(), others.is_empty()) {
         (true, _) => {}
+        (false, true) if args.html.is_some() => {
+            let help = "use -o DIR, which has tables and charts";
+            return Err(Failure::with_help(
+                "--html is for scenarios and contests, not for configs of ns-3 simulators",
+                help,
+            ));
+        }
         (false, true) => return ns3::run(configs, args, catalogue, as_json),
         (false, false) => {
             return Err(Failure::input(
@@ -160,6 +172,10 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
         writeln!(out, "{}", json::value(&outcomes))?;
     } else {
         write!(out, "{}", text::report(&outcomes))?;
+    }
+    if let Some(path) = &args.html {
+        let command = format!("sluice run {}", own_arguments("run", "", &[]));
+        files::write(path, &page::page(&outcomes, command.trim_end()))?;
     }
     if let Some(dir) = &args.output {
         let mut folder = Folder::of("run");

@@ -26,9 +26,25 @@ pub(crate) struct TimelineArgs {
     /// separate drawing: FILE.SWITCH.svg
     #[arg(long, value_name = "FILE", value_parser = target)]
     pub(crate) timeline: Vec<Target>,
-    /// Sample at multiples of this time, for example 1us, instead of at every change
-    #[arg(long, value_name = "TIME", value_parser = interval, requires = "timeline")]
+    /// Sample at multiples of this time, for example 1us, instead of at every change; for --timeline, and for the plots of --html
+    #[arg(long, value_name = "TIME", value_parser = interval)]
     pub(crate) timeline_every: Option<Duration>,
+}
+
+impl TimelineArgs {
+    /// Returns the interval of samples; `wanted` is true if something shows them.
+    pub(crate) fn every(&self, wanted: bool) -> Result<Option<Duration>, Failure> {
+        match self.timeline_every {
+            Some(_) if !wanted => {
+                let help = "add --timeline FILE or --html FILE";
+                Err(Failure::with_help(
+                    "--timeline-every has no effect, because nothing shows the samples",
+                    help,
+                ))
+            }
+            every => Ok(every),
+        }
+    }
 }
 
 /// An output file and its format.
@@ -113,6 +129,8 @@ pub(crate) struct Files {
     tables: Vec<(RowWriter, PathBuf)>,
     drawings: Vec<PathBuf>,
     levels: Levels,
+    /// True if a page shows the levels.
+    on_page: bool,
     /// First error; kept, because [`Files::take`] returns none.
     error: Option<Failure>,
 }
@@ -133,9 +151,19 @@ impl Files {
         Ok(files)
     }
 
+    /// Keeps the levels for a page.
+    pub(crate) fn on_page(self) -> Files {
+        Files { on_page: true, ..self }
+    }
+
+    /// Returns the levels, for a page.
+    pub(crate) const fn levels(&self) -> &Levels {
+        &self.levels
+    }
+
     /// Adds a row of a switch's timeline.
     pub(crate) fn take(&mut self, row: &TimelineRow<'_>) {
-        if !self.drawings.is_empty() {
+        if self.on_page || !self.drawings.is_empty() {
             self.levels.add(row);
         }
         let cells = cells(row);
@@ -148,7 +176,7 @@ impl Files {
 
     /// Completes the files; they get their names with [`Pending::finish`].
     pub(crate) fn complete(self) -> Result<Vec<(Pending, PathBuf)>, Failure> {
-        let Files { tables, drawings, levels, error } = self;
+        let Files { tables, drawings, levels, error, .. } = self;
         error.map_or(Ok(()), Err)?;
         let mut done = Vec::new();
         for (table, path) in tables {

@@ -15,6 +15,8 @@ pub(crate) struct NetworkFiles {
     drawings: Vec<PathBuf>,
     /// By switch: its name, and the levels to draw.
     switches: Vec<(String, Levels)>,
+    /// True if a page shows the levels.
+    on_page: bool,
 }
 
 impl NetworkFiles {
@@ -29,7 +31,17 @@ impl NetworkFiles {
             }
         }
         let switches = names.into_iter().map(|name| (name, Levels::default())).collect();
-        Ok(NetworkFiles { tables, drawings, switches })
+        Ok(NetworkFiles { tables, drawings, switches, on_page: false })
+    }
+
+    /// Keeps the levels for a page.
+    pub(crate) fn on_page(self) -> NetworkFiles {
+        NetworkFiles { on_page: true, ..self }
+    }
+
+    /// Returns the levels of each switch, for a page.
+    pub(crate) fn levels(&self) -> impl Iterator<Item = (&str, &Levels)> {
+        self.switches.iter().map(|(name, levels)| (name.as_str(), levels))
     }
 
     /// Completes the files and gives them their names. Returns a note for each drawing that has no file, because no switch held
@@ -60,7 +72,7 @@ impl NetworkFiles {
 impl RowSink for NetworkFiles {
     fn row(&mut self, switch: SwitchId, row: &TimelineRow<'_>) -> Result<(), BoxError> {
         let Some((name, levels)) = self.switches.get_mut(switch.0 as usize) else { return Ok(()) };
-        if !self.drawings.is_empty() {
+        if self.on_page || !self.drawings.is_empty() {
             levels.add(row);
         }
         let values: Vec<Cell<'_>> = [Cell::Text(name)].into_iter().chain(cells(row)).collect();

@@ -29,6 +29,7 @@ mod obey_pfc;
 mod own_inputs;
 mod p4;
 mod packet_test;
+mod pages;
 mod polarization;
 mod ports;
 mod program_file;

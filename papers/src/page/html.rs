@@ -9,48 +9,91 @@ use crate::scale::Scale;
 use maud::{Markup, html};
 use sluice_charts::{Page, ZOOM};
 
-/// Returns the page of an experiment. `took` is the time of the run, as a text.
+/// An experiment that was run.
+#[derive(Clone, Copy)]
+pub struct Reproduced<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Verdicts on its numbers and claims.
+    pub judgement: &'a Judgement,
+    /// What was found.
+    pub found: &'a Found,
+    /// Time of the run, as a text.
+    pub took: &'a str,
+}
+
+/// Returns the page of an experiment, or of several, one after the other.
 #[must_use]
-pub fn html(
-    experiment: &Experiment,
-    judgement: &Judgement,
-    found: &Found,
-    published: &Published,
-    scale: Scale,
-    took: &str,
-) -> String {
+pub fn html(all: &[Reproduced<'_>], published: &Published, scale: Scale) -> String {
+    if let [one] = all {
+        let title = format!("{}: {}", one.experiment.id, one.experiment.title);
+        let page = Page::new(&title).script(ZOOM).header(header(one, published, scale));
+        return sections(page, one, published, "").html();
+    }
+    let summary = html! {
+        ul { @for one in all {
+            li {
+                a href=(format!("#{}", address(one.experiment, ""))) { (one.experiment.id) } ": " (one.experiment.title) ". "
+                b { (one.judgement.summary()) }
+            }
+        } }
+    };
+    let mut page = Page::new("Experiments of papers").script(ZOOM).header(summary);
+    for one in all {
+        let Experiment { id, title, .. } = one.experiment;
+        page = page.section(
+            &address(one.experiment, ""),
+            &format!("{id}: {title}"),
+            &header(one, published, scale),
+        );
+        page = sections(page, one, published, id);
+    }
+    page.html()
+}
+
+/// Returns the address of a part of an experiment on a page of several.
+fn address(experiment: &Experiment, part: &str) -> String {
+    let id = experiment.id.replace('/', "-");
+    if part.is_empty() { id } else { format!("{id}-{part}") }
+}
+
+fn header(one: &Reproduced<'_>, published: &Published, scale: Scale) -> Markup {
+    let Reproduced { experiment, judgement, took, .. } = *one;
     let paper = published.paper_of(&experiment.id).map_or("", |paper| paper.title.as_str());
-    let header = html! {
+    html! {
         p { (paper) ". " (experiment.figures) "." }
         p.note { code { (command(experiment, scale)) } ", " (took) }
         p.verdict { b { (judgement.summary()) } }
         @for error in &judgement.errors { p.verdict { b { "Wrong: " } (error) } }
-    };
-    let mut page = Page::new(&format!("{}: {}", experiment.id, experiment.title)).script(ZOOM).header(header);
-    if !judgement.rows.is_empty() {
-        page = page.section("numbers", "Numbers", &rows(judgement));
     }
-    if !judgement.claims.is_empty() {
-        page = page.section("claims", "Claims", &claims(judgement));
-    }
+}
+
+/// Adds the sections of an experiment; `of` is its id on a page of several.
+fn sections(page: Page, one: &Reproduced<'_>, published: &Published, of: &str) -> Page {
+    let Reproduced { experiment, judgement, found, .. } = *one;
+    let id = |part: &str| if of.is_empty() { part.to_owned() } else { address(experiment, part) };
+    let title = |text: &str| if of.is_empty() { text.to_owned() } else { format!("{text}: {of}") };
     let plots = plots::plots(experiment, found, published);
-    if !plots.is_empty() {
-        page = page.section("plots", "Plots", &html! { div.plots { @for plot in &plots { (plot) } } });
-    }
-    if !judgement.rivals.is_empty() {
-        page = page.section("rivals", "Rivals", &rivals(judgement));
-    }
     let disagreements = judgement.disagreements();
-    if !disagreements.is_empty() {
-        let body = html! { ul { @for (what, because) in disagreements {
+    let causes = || {
+        html! { ul { @for (what, because) in &disagreements {
             li { b { (what) } ": " (if because.is_empty() { "the cause is not found" } else { because }) }
-        } } };
-        page = page.section("causes", "Why numbers disagree", &body);
-    }
+        } } }
+    };
     let deviations = html! { ul { @for deviation in &experiment.deviations { li { (deviation) } } } };
-    page = page.section("deviations", "Deviations from the paper's set-up", &deviations);
     let sources = html! { ul { @for source in sources(judgement) { li { (source) } } } };
-    page.section("sources", "Published values", &sources).html()
+    page.section_if(!judgement.rows.is_empty(), &id("numbers"), &title("Numbers"), || rows(judgement))
+        .section_if(!judgement.claims.is_empty(), &id("claims"), &title("Claims"), || claims(judgement))
+        .section_if(
+            !plots.is_empty(),
+            &id("plots"),
+            &title("Plots"),
+            || html! { div.plots { @for plot in &plots { (plot) } } },
+        )
+        .section_if(!judgement.rivals.is_empty(), &id("rivals"), &title("Rivals"), || rivals(judgement))
+        .section_if(!disagreements.is_empty(), &id("causes"), &title("Why numbers disagree"), causes)
+        .section(&id("deviations"), &title("Deviations from the paper's set-up"), &deviations)
+        .section(&id("sources"), &title("Published values"), &sources)
 }
 
 /// Returns the class of a row's element: coloured if it disagrees, soft if there is nothing to compare.

@@ -4,7 +4,7 @@ mod html;
 mod markdown;
 mod plots;
 
-pub use html::html;
+pub use html::{Reproduced, html};
 pub use markdown::{chapter, markdown, overview};
 
 use crate::experiment::Experiment;
@@ -150,7 +150,13 @@ published = ["p/f"]
         ] {
             assert!(text.contains(part), "{part} in\n{text}");
         }
-        let page = html(&experiment, &judgement, &found, &published, Scale::Quick, "3 s");
+        let one = Reproduced { experiment: &experiment, judgement: &judgement, found: &found, took: "3 s" };
+        let page = html(&[one], &published, Scale::Quick);
+        let both = html(&[one, one], &published, Scale::Quick);
+        assert!(
+            both.contains("Experiments of papers") && both.matches("Deviations from").count() > 2,
+            "{both}"
+        );
         // Two points of the line, and a hollow one of the paper with its precision. The script that zooms draws such points, too.
         let page = page.split("\"use strict\"").next().unwrap();
         assert_eq!(page.matches("r=\"3\"").count(), 2);

@@ -5,7 +5,7 @@
 
 use crate::cfg::{Cfg, Node, NodeKind, Var};
 use crate::entity::Entity;
-use crate::{Action, ActionData, Home, Label, Loc, Program};
+use crate::{Action, ActionData, Cond, Expr, Home, Label, Loc, Program};
 use sluice_asic::gress::Gress;
 
 /// Returns the name of an action: its own, or place and text of the statements that it consists of. A statement whose parts run
@@ -105,6 +105,33 @@ pub fn condition(cfg: &Cfg, node: Node) -> String {
         .iter()
         .filter(|(_, other)| matches!(other.kind, NodeKind::Gateway(_)) && other.loc.is_at(loc));
     format!("{place} {}{}", loc.text, number(same.map(|(other, _)| other == node)))
+}
+
+/// Returns the text of a condition, with names of fields and headers.
+#[must_use]
+pub fn cond(program: &Program, condition: &Cond) -> String {
+    match condition {
+        Cond::Cmp(op, a, b) => format!("{} {} {}", expr(program, a), op.symbol(), expr(program, b)),
+        Cond::Valid(header) => format!("{}.isValid()", program.headers[*header].name),
+        Cond::Not(a) => format!("!({})", cond(program, a)),
+        Cond::And(a, b) => format!("({} && {})", cond(program, a), cond(program, b)),
+        Cond::Or(a, b) => format!("({} || {})", cond(program, a), cond(program, b)),
+    }
+}
+
+/// Returns the text of a value.
+fn expr(program: &Program, value: &Expr) -> String {
+    match value {
+        Expr::Const(value, _) => format!("{value:#x}"),
+        Expr::Field(field) => program.fields[*field].name.clone(),
+        Expr::Param(index, _) => format!("${index}"),
+        Expr::Slice(of, hi, lo) => format!("{}[{hi}:{lo}]", expr(program, of)),
+        Expr::Cast(of, width) => format!("(bit<{width}>){}", expr(program, of)),
+        Expr::Alu(op, a, b) => format!("{op}({}, {})", expr(program, a), expr(program, b)),
+        Expr::Funnel(high, low, by) => {
+            format!("funnel_shift({}, {}, {by})", expr(program, high), expr(program, low))
+        }
+    }
 }
 
 /// Returns the part of an unnamed action's name before its line, `ingress` in `ingress_l81` and `ingress_l81_2`; `None` for names

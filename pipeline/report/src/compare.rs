@@ -1,9 +1,11 @@
 //! Comparison of two reports.
 
 use super::grid::Grid;
+use maud::html;
 use serde_json::{Value, json};
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
+use sluice_charts::{Page, Table, share_bar};
 use sluice_place::report::{Report, hundredths};
 
 /// One quantity of both reports.
@@ -113,6 +115,42 @@ impl Comparison {
             grid.row([row.what.clone(), a.to_string(), b.to_string(), difference, percent(0), percent(1)]);
         }
         out + "\n" + &grid.print(false)
+    }
+
+    /// Returns the comparison as a page. Quantities that are 0 in both reports are left out.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let [a, b] = &self.names;
+        let share = |row: &Difference, n: usize| {
+            row.available[n].filter(|of| *of > 0).map(|of| row.values[n] as f64 / of as f64)
+        };
+        let percent =
+            |share: Option<f64>| share.map_or_else(String::new, |share| format!("{:.2} %", 100.0 * share));
+        let params = self.params.iter().map(|(key, [a, b])| vec![key.clone(), a.clone(), b.clone()]);
+        let header = html! { p.verdict { b { "A: " } (a) } p.verdict { b { "B: " } (b) } };
+        let rows = html! {
+            div.wide { table {
+                thead { tr {
+                    th.l { "quantity" } th { "A" } th { "B" } th { "B - A" } th { "A, share" } th { "B, share" } th.l { "A above B" }
+                } }
+                tbody { @for row in self.rows.iter().filter(|r| r.values != [0, 0]) {
+                    @let difference = row.values[1] as i64 - row.values[0] as i64;
+                    tr.muted[difference == 0] {
+                        th.l { (row.what) } td { (row.values[0]) } td { (row.values[1]) }
+                        td { @if difference == 0 { "=" } @else { (format!("{difference:+}")) } }
+                        td { (percent(share(row, 0))) } td { (percent(share(row, 1))) }
+                        td.l { @if let (Some(a), Some(b)) = (share(row, 0), share(row, 1)) { (share_bar(a)) br; (share_bar(b)) } }
+                    }
+                } }
+            } }
+        };
+        Page::new("Two reports compared")
+            .header(header)
+            .section_if(!self.params.is_empty(), "parameters", "Parameters that differ", || {
+                html! { (Table::new(&["parameter", "A", "B"]).rows(params)) }
+            })
+            .section("quantities", "Quantities", &rows)
+            .html()
     }
 
     /// Returns the comparison as JSON, schema `sluice.comparison/1`.

@@ -1,8 +1,8 @@
 //! Coverage of a program as text, JSON and HTML.
 
-use maud::html as markup;
+use maud::{Markup, html as markup};
 use serde_json::{Map, Value, json};
-use sluice_charts::Page;
+use sluice_charts::{Page, share_bar};
 use sluice_exec::cover::{Class, Coverage, PointData, Points, Share};
 
 /// A point with its count.
@@ -90,27 +90,40 @@ pub fn shares(points: &Points, coverage: &Coverage) -> Value {
 /// Returns the coverage as one page without external files.
 #[must_use]
 pub fn html(program: &str, points: &Points, coverage: &Coverage) -> String {
-    let summary = markup! {
-        table {
-            tr { th.l { "class" } th { "reached" } th { "of" } th { "%" } th.l { "what" } }
-            @for (class, key, doc) in Class::TABLE {
+    let page = Page::new(&format!("Coverage of {program}")).header(table(points, coverage));
+    lists(page, points, coverage).html()
+}
+
+/// Returns the table of the shares; each class links to its list ([`lists`]).
+#[must_use]
+pub fn table(points: &Points, coverage: &Coverage) -> Markup {
+    markup! {
+        div.wide { table {
+            thead { tr { th.l { "class" } th { "reached" } th { "of" } th { "%" } th.l { "" } th.l { "meaning" } } }
+            tbody { @for (class, key, doc) in Class::TABLE {
                 @let share = coverage.share(points, class);
                 tr {
                     td.l { a href={ "#" (key) } { (key) } }
                     td { (share.hit) }
                     td { (share.total) }
                     td { (share.percent()) }
+                    td.l { (share_bar(share.percent() as f64 / 100.0)) }
                     td.l { (doc) }
                 }
-            }
-        }
-    };
-    let mut page = Page::new(&format!("Coverage of {program}")).header(summary);
-    for (class, key, _) in Class::TABLE {
+            } }
+        } }
+    }
+}
+
+/// Adds a section for each class, with all its points.
+#[must_use]
+pub fn lists(mut page: Page, points: &Points, coverage: &Coverage) -> Page {
+    for (class, key, doc) in Class::TABLE {
         let list = markup! {
-            table {
-                tr { th.l { "point" } th { "packets" } }
-                @for row in rows(points, coverage, class) {
+            p.note { (doc) }
+            div.wide { table {
+                thead { tr { th.l { "point" } th { "packets" } } }
+                tbody { @for row in rows(points, coverage, class) {
                     @let class = match (uncovered(&row), row.1) {
                         (true, _) => Some("missing"),
                         (false, 0) => Some("muted"),
@@ -125,12 +138,12 @@ pub fn html(program: &str, points: &Points, coverage: &Coverage) -> String {
                             }
                         }
                     }
-                }
-            }
+                } }
+            } }
         };
         page = page.section(key, key, &list);
     }
-    page.html()
+    page
 }
 
 #[cfg(test)]

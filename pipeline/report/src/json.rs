@@ -248,6 +248,7 @@ fn table(table: &TableReport) -> Value {
         "action_bits": table.action_bits,
         "idle_timeout": table.idle,
         "layout": table.layout,
+        "condition": (!table.condition.is_empty()).then_some(&table.condition),
         "file": table.at.file,
         "line": table.at.line,
     })

@@ -5,6 +5,7 @@
 
 mod compare;
 pub mod coverage;
+pub mod coverage_text;
 mod grid;
 mod html;
 mod json;

@@ -6,9 +6,9 @@
 //! duration.
 
 use super::{Sink, Switch, SwitchError};
-use sluice_asic::tm::buffer::{PgState, PoolKind, PoolView, QueueState, Reader};
+use sluice_asic::tm::buffer::{Buffer, PgState, PoolKind, PoolView, QueueState, Reader};
 use sluice_asic::tm::{QueueId, TmPort, Touched};
-use sluice_asic::units::{Duration, Time};
+use sluice_asic::units::{Cells, Duration, Time};
 use sluice_exec::pass::Executor;
 use std::collections::BTreeMap;
 
@@ -77,6 +77,9 @@ pub struct TimelineRow<'a> {
     pub index: u16,
     /// Occupancy.
     pub level: Level,
+    /// Cells at which, as pools are used at this time, a lossless group pauses its senders, any other group or queue takes no
+    /// more packets, and a pool or the buffer is full; `None` if only the place's pool limits it.
+    pub limit: Option<u32>,
 }
 
 /// Identifies a place: pools by their position, groups and queues by port and number.
@@ -138,30 +141,36 @@ impl Timeline {
         self.touched.sort();
         let time = switch.time();
         let Self { told, touched, .. } = self;
-        let mut row = |subject, place: u16, name: &str, index: u16, level: Level| {
+        let mut row = |subject, place: u16, name: &str, index: u16, level: Level, limit: Option<Cells>| {
             let last = told.entry((subject, place, index)).or_default();
             if *last != level {
                 *last = level;
-                tell(&TimelineRow { time, subject, name, index, level });
+                let limit = limit.map(Cells::get);
+                tell(&TimelineRow { time, subject, name, index, level, limit });
             }
         };
         let buffer = switch.tm.buffer();
-        row(Subject::Buffer, 0, "", 0, memory(switch));
+        row(Subject::Buffer, 0, "", 0, memory(switch), Some(size(switch)));
         if let (Some(buffer), Some(flow)) = (buffer, &switch.flow) {
             for (place, pool) in (0..).zip(buffer.pools(flow.config())) {
-                row(kind(&pool), place, pool.name, pool.partition, level_of_pool(&pool));
+                row(kind(&pool), place, pool.name, pool.partition, level_of_pool(&pool), Some(pool.size));
             }
         }
         let name = |port: u16| switch.ports.get(usize::from(port)).map_or("", |p| p.name.as_str());
         for (TmPort(port), pg) in &touched.groups {
             if let Some(state) = buffer.and_then(|b| b.group(*port, *pg)) {
-                row(Subject::Group, *port, name(*port), u16::from(*pg), level_of_group(state));
+                let limit = buffer.and_then(|b| b.group_limit(*port, *pg));
+                row(Subject::Group, *port, name(*port), u16::from(*pg), level_of_group(state), limit);
             }
         }
         for (port, queue) in &touched.queues {
             let state = buffer.and_then(|b| b.queue(port.0, queue.0));
             let level = level_of_queue(switch, *port, *queue, state);
-            row(Subject::Queue, port.0, name(port.0), u16::from(queue.0), level);
+            let limit = match buffer {
+                Some(buffer) => buffer.queue_limit(port.0, queue.0),
+                None => switch.tm.limit_of(*port, *queue),
+            };
+            row(Subject::Queue, port.0, name(port.0), u16::from(queue.0), level, limit);
         }
         touched.clear();
     }
@@ -172,6 +181,10 @@ fn note_all<E>(switch: &Switch<E>, touched: &mut Touched) {
     let buffer = switch.tm.buffer();
     touched.groups.extend(buffer.into_iter().flat_map(|b| b.all_groups()).map(|(p, pg, _)| (TmPort(p), pg)));
     touched.queues.extend(switch.tm.queue_stats().map(|(port, queue, _)| (port, queue)));
+}
+
+fn size<E>(switch: &Switch<E>) -> Cells {
+    switch.tm.buffer().map_or_else(|| switch.tm.size(), Buffer::size)
 }
 
 fn memory<E>(switch: &Switch<E>) -> Level {

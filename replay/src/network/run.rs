@@ -305,7 +305,7 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
             let inputs = self.inputs.all().iter().zip(reports).filter(|(i, _)| i.place().0 == id);
             let loads = self.inputs.places().iter().zip(&self.loads).filter(|(place, _)| place.0 == id);
             let (collector, violations) = observer.end(switch);
-            let Collector { captures: written, trace, latency, unparsed, .. } = collector;
+            let Collector { captures: written, trace, spans, latency, unparsed, .. } = collector;
             let name = |port| view.port_name(port);
             let run = RunParts {
                 view: view.clone(),
@@ -316,6 +316,7 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
                 unparsed,
                 violations,
                 trace,
+                spans,
                 held_back: self.senders.as_ref().map(|s| HeldBackReport::of(s, id, name, now)),
                 control_plane: None,
                 coverage: None,

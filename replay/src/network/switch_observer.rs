@@ -144,6 +144,9 @@ impl Observer for SwitchObserver<'_> {
         if let (Err(drop), Some(trace)) = (frame.fate, &mut self.collector.trace) {
             trace.lost_on_link(&frame.left, drop);
         }
+        if let Some(spans) = &mut self.collector.spans {
+            spans.on_link(frame);
+        }
         if let Err(drop) = frame.fate
             && self.collector.captures.wants_lost()
         {

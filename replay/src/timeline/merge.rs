@@ -14,19 +14,20 @@ pub(crate) struct Row {
     name: Box<str>,
     index: u16,
     level: Level,
+    limit: Option<u32>,
 }
 
 impl From<&TimelineRow<'_>> for Row {
     fn from(row: &TimelineRow<'_>) -> Row {
-        let TimelineRow { time, subject, name, index, level } = *row;
-        Row { time, subject, name: name.into(), index, level }
+        let TimelineRow { time, subject, name, index, level, limit } = *row;
+        Row { time, subject, name: name.into(), index, level, limit }
     }
 }
 
 impl Row {
     fn as_row(&self) -> TimelineRow<'_> {
-        let &Row { time, subject, ref name, index, level } = self;
-        TimelineRow { time, subject, name, index, level }
+        let &Row { time, subject, ref name, index, level, limit } = self;
+        TimelineRow { time, subject, name, index, level, limit }
     }
 }
 

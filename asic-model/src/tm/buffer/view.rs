@@ -4,6 +4,7 @@ use super::accounting::Buffer;
 use super::config::{BufferConfig, PRIORITY_GROUPS, PoolConfig};
 use super::gauge::Gauge;
 use super::state::{PgState, Pool, QueueState};
+use super::threshold::Threshold;
 use crate::units::Cells;
 
 /// Use of a pool.
@@ -32,6 +33,11 @@ pub struct PoolView<'a> {
     pub used: Gauge,
 }
 
+/// Returns reserved cells and threshold together, while `free` cells of the pool are free; `None` without a threshold.
+fn limit(threshold: Threshold, reserved: Cells, free: u32) -> Option<Cells> {
+    (threshold != Threshold::Unlimited).then(|| Cells(threshold.at(free).saturating_add(reserved.0)))
+}
+
 impl Buffer {
     /// Returns a priority group, if it is configured.
     pub fn group(&self, port: u16, pg: u8) -> Option<&PgState> {
@@ -42,6 +48,27 @@ impl Buffer {
     /// Returns a queue, if it exists.
     pub fn queue(&self, port: u16, queue: u8) -> Option<&QueueState> {
         self.queues.get(self.queue_index(port, queue)?)
+    }
+
+    /// Returns the cells, reserved ones included, at which a group takes no more packets, or pauses its senders if it is
+    /// lossless, with the present use of its pool; `None` if the group is not configured or has no limit.
+    pub fn group_limit(&self, port: u16, pg: u8) -> Option<Cells> {
+        let group = self.group(port, pg)?;
+        let free = self.ingress_pools.get(group.pool as usize)?.free();
+        limit(group.config().threshold, group.config().reserved, free)
+    }
+
+    /// Returns the cells, reserved ones included, at which a queue takes no more green packets, with the present use of its
+    /// pool; `None` if there is no such queue, or it has no limit.
+    pub fn queue_limit(&self, port: u16, queue: u8) -> Option<Cells> {
+        let queue = self.queue(port, queue).filter(|queue| !queue.config().lossless)?;
+        let free = self.egress_pools.get(queue.pool as usize)?.free();
+        limit(queue.config().threshold, queue.config().reserved, free)
+    }
+
+    /// Returns the size of the whole memory.
+    pub const fn size(&self) -> Cells {
+        Cells(self.total.limit)
     }
 
     /// Returns every configured group: port, group, state.

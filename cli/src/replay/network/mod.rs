@@ -9,12 +9,13 @@ mod text;
 use super::progress::ProgressLine;
 use super::text::checked;
 use super::{
-    SENT, add_rate, check_turns, config, control_plane, coverage_files, executors, generators, options,
+    SENT, add_rate, check_turns, config, control_plane, coverage_files, executors, generators, options, page,
     rate_text, resolution, schedule, verdict, writer,
 };
 use crate::args::{EngineKind, ReplayArgs};
 use crate::fail::Failure;
-use crate::files::{Folder, Pending, beside, pretty};
+use crate::files::{self, Folder, Pending, beside, pretty};
+use crate::hint::own_arguments;
 use crate::interrupt::interrupt_flag;
 use crate::terminal;
 use crate::timeline;
@@ -24,7 +25,7 @@ use sluice_catalogue::Catalogue;
 use sluice_catalogue::control_plane::ControlPlane;
 use sluice_exec::cover::Points;
 use sluice_fabric::deploy::{Deployment, HostPort};
-use sluice_fabric::network::{NetworkSetup, Placed, SwitchSetup};
+use sluice_fabric::network::{LinkId, NetworkSetup, Placed, SwitchSetup, Way};
 use sluice_fabric::story::Story;
 use sluice_ir::Program;
 use sluice_pcaps::replay::{Pace, Schedule};
@@ -32,7 +33,7 @@ use sluice_place::report::Report;
 use sluice_replay::network::ProgramCoverage;
 use sluice_replay::{
     AnyExecutor, Captures, Checks, ExecutorRequest, NetworkAttached, NetworkOutcome, NetworkReplay, Options,
-    PropertyFactory, TimelineRequest,
+    PropertyFactory, TimelineRequest, TraceFacts,
 };
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
@@ -90,7 +91,7 @@ pub(super) fn run(
     // Files are created only after all inputs were opened.
     let mut files = Files::create(args, &network.switches)?;
     let mut watch = story::Watch::new(args, catalogue, &network.switches);
-    let every = args.timelines.timeline_every;
+    let every = args.timelines.every(files.timeline.is_some())?;
     let outcome = prepared.run(NetworkAttached {
         captures: files.captures()?,
         observers: watch.as_mut().map_or(Vec::new(), story::Watch::observers),
@@ -107,6 +108,10 @@ pub(super) fn run(
     let story = watch.map(|watch| watch.tell(&outcome.network)).transpose()?;
     let trace = args.trace.then(|| outcome.trace());
     let words = Words { summary: &summary, story: story.as_ref(), trace: trace.as_deref() };
+    trace_out(args, &outcome)?;
+    if let Some(path) = &args.html {
+        files::write(path, &run_page(args, &network, &files, &outcome, &words))?;
+    }
     let notes = write_files(args, &network.switches, files, &outcome, &words)?;
     notes.iter().for_each(|note| terminal::note(format_args!("note: {note}\n")));
     let mut out = terminal::results(as_json);
@@ -196,8 +201,10 @@ impl Files {
         }
         let names = switches.iter().map(|s| s.name.clone()).collect();
         let targets = &args.timelines.timeline;
+        let on_page = args.html.is_some() && !args.functional;
         let start = || timeline::NetworkFiles::create(targets, names);
-        let timeline = (!targets.is_empty()).then(start).transpose()?;
+        let timeline = (on_page || !targets.is_empty()).then(start).transpose()?;
+        let timeline = if on_page { timeline.map(timeline::NetworkFiles::on_page) } else { timeline };
         Ok(Files { captures, timeline })
     }
 
@@ -213,6 +220,44 @@ impl Files {
 /// Returns the file name of the capture of packets that a switch sent.
 fn capture(switch: &str) -> String {
     format!("{switch}.pcapng")
+}
+
+/// Writes the trace of `--trace-out`.
+fn trace_out(args: &ReplayArgs, outcome: &NetworkOutcome<'_, AnyExecutor>) -> Result<(), Failure> {
+    let network = &outcome.network;
+    let named = network.ids().zip(&outcome.switches).map(|(id, own)| (outcome.name_of(id), own));
+    let link = |link: LinkId, way: Way| {
+        let arrow = if way == Way::Forth { "from its first end" } else { "from its second end" };
+        format!("{} {arrow}", network.link_name(link))
+    };
+    let facts = TraceFacts { program: args.program.clone(), packets: outcome.sent };
+    args.traces.write(&named.collect::<Vec<_>>(), &link, &facts)
+}
+
+/// Returns the page of `--html`.
+fn run_page(
+    args: &ReplayArgs,
+    network: &NetworkSetup,
+    files: &Files,
+    outcome: &NetworkOutcome<'_, AnyExecutor>,
+    words: &Words<'_>,
+) -> String {
+    let summary = words.summary;
+    let buffers = summary["switches"].as_array().into_iter().flatten();
+    let cell = buffers.filter_map(|s| s["buffer"]["cell_bytes"].as_u64()).next();
+    let chip = network.switches.first().map(|s| &s.placed.placement.chip);
+    let name = summary["program"].as_str().unwrap_or("");
+    page::page(&page::Run {
+        title: format!("{name} on {} switches", network.switches.len()),
+        command: format!("sluice replay {}", own_arguments("replay", &args.program, &[])),
+        summary,
+        programs: network.switches.iter().map(|s| &s.placed.program).collect(),
+        latency: &outcome.latency,
+        cell: cell.or(chip.map(|chip| chip.tm.cell.get())).unwrap_or(0),
+        levels: files.timeline.iter().flat_map(timeline::NetworkFiles::levels).collect(),
+        story: words.story.map(|story| (story.text(), story.svg())),
+        hits: Vec::new(),
+    })
 }
 
 /// Texts about a run.

@@ -1,6 +1,7 @@
 //! `sluice run` of a contest: compares programs under the same messages of RDMA hosts in closed loop.
 
 mod amount;
+mod compared;
 mod csv;
 mod dry_run;
 mod inputs;
@@ -19,7 +20,7 @@ use super::RunArgs;
 use crate::buffer_profile;
 use crate::door::Door;
 use crate::fail::{Failure, print_error, reason};
-use crate::files::{Folder, pretty};
+use crate::files::{self, Folder, pretty};
 use crate::interrupt::interrupt_flag;
 use crate::p4::P4Args;
 use crate::resolve;
@@ -352,7 +353,19 @@ fn report(finished: &[Finished], args: &RunArgs, as_json: bool) -> Result<(), Fa
             write!(out, "{}", text::report(contest, args.markdown))?;
         }
     }
+    if let Some(path) = &args.html {
+        files::write(path, &whole_page(finished))?;
+    }
     args.output.as_ref().map_or(Ok(()), |dir| write_folder(finished, dir))
+}
+
+/// Returns the page of `--html`: of one contest, of a sweep, or of several contests.
+fn whole_page(finished: &[Finished]) -> String {
+    match finished {
+        [one] => page::page(one),
+        all if all.iter().any(|contest| !contest.axes.is_empty()) => sweep_page::page(all, false),
+        all => page::pages(all),
+    }
 }
 
 /// Lists contests instead of running them.
@@ -386,7 +399,13 @@ fn write_folder(finished: &[Finished], dir: &Path) -> Result<(), Failure> {
     tables::write(finished, dir, &mut folder)?;
     let swept = finished.iter().any(|contest| !contest.axes.is_empty());
     if swept {
-        folder.text(dir, "sweep.html", "text/html", "the sweep as a page", &sweep_page::page(finished))?;
+        folder.text(
+            dir,
+            "sweep.html",
+            "text/html",
+            "the sweep as a page",
+            &sweep_page::page(finished, true),
+        )?;
         for (number, contest) in finished.iter().enumerate().take(PAGES) {
             let name = format!("{number}.contest.html");
             folder.text(

@@ -2,6 +2,7 @@
 
 use super::Finished;
 use super::amount::{count, times};
+use super::compared;
 use super::plot::{buckets, slowdowns_of};
 use super::text::{checked, setting};
 use maud::{Markup, html};
@@ -17,37 +18,75 @@ const STRETCHES: usize = 48;
 /// Most switches of a heat map from switch to switch.
 const SWITCHES: usize = 48;
 
-/// Returns the page.
+/// Returns the page of a contest.
 pub(super) fn page(finished: &Finished) -> String {
-    let contest = &finished.contest;
-    let header = html! {
-        @for line in setting(contest, &finished.results.seeds).lines() { p.note { (line) } }
+    let page = Page::new(&finished.contest.name).script(ZOOM).header(header(finished));
+    sections(page, finished, None).html()
+}
+
+/// Returns one page about several contests, one after the other.
+pub(super) fn pages(all: &[Finished]) -> String {
+    let failed = all.iter().filter(|finished| !finished.verdicts.hold()).count();
+    let summary = html! {
+        p.verdict { (all.len()) " contests; expectations fail in " b { (failed) } }
+        ol { @for (number, finished) in all.iter().enumerate() {
+            li { a href=(format!("#{number}-contest")) { (finished.contest.name) } " " (holds(finished)) }
+        } }
+    };
+    let mut page = Page::new("Contests").script(ZOOM).header(summary);
+    for (number, finished) in all.iter().enumerate() {
+        let name = &finished.contest.name;
+        page = page.section(&format!("{number}-contest"), name, &header(finished));
+        page = sections(page, finished, Some(number));
+    }
+    page.html()
+}
+
+/// Returns the word on the expectations of a contest; nothing if it has none.
+fn holds(finished: &Finished) -> Markup {
+    match (finished.verdicts.hold(), finished.verdicts.list.is_empty()) {
+        (false, _) => html! { span.tag.fail { "FAILS" } },
+        (true, false) => html! { span.tag.pass { "holds" } },
+        (true, true) => html! {},
+    }
+}
+
+fn header(finished: &Finished) -> Markup {
+    html! {
+        @for line in setting(&finished.contest, &finished.results.seeds).lines() { p.note { (line) } }
         @if !finished.axes.is_empty() {
             p { @for (key, value) in &finished.axes { code { (key) " = " (value) } " " } }
         }
-    };
-    let mut page = Page::new(&contest.name).script(ZOOM).header(header);
-    if !finished.verdicts.list.is_empty() || finished.verdicts.error.is_some() {
-        page = page.section("expectations", "Expectations", &verdicts(finished));
     }
-    page = page.section("programs", "Programs", &programs(&finished.results.series)).section(
-        "slowdown",
-        "Slowdown",
-        &html! { div.plots { (distribution(finished)) (by_size(finished)) } },
-    );
-    let sampled: Vec<(&Series, &Samples)> = finished
-        .results
-        .series
-        .iter()
-        .filter_map(|series| Some((series, series.runs.first()?.samples.as_ref()?)))
-        .collect();
+}
+
+/// Adds the sections of a contest. `number` tells the contests of a page apart.
+fn sections(page: Page, finished: &Finished, number: Option<usize>) -> Page {
+    let series = &finished.results.series;
+    let address = |id: &str| number.map_or_else(|| id.to_owned(), |number| format!("{number}-{id}"));
+    let title =
+        |text: &str| number.map_or_else(|| text.to_owned(), |_| format!("{text}: {}", finished.contest.name));
+    let has_verdicts = !finished.verdicts.list.is_empty() || finished.verdicts.error.is_some();
+    let mut page = page
+        .section_if(has_verdicts, &address("expectations"), &title("Expectations"), || verdicts(finished))
+        .section(&address("programs"), &title("Programs"), &programs(series))
+        .section_if(compared::is_shown(series), &address("compared"), &title("Programs compared"), || {
+            compared::view(series)
+        })
+        .section(
+            &address("slowdown"),
+            &title("Slowdown"),
+            &html! { div.plots { (distribution(finished)) (by_size(finished)) } },
+        );
+    let sampled: Vec<(&Series, &Samples)> =
+        series.iter().filter_map(|series| Some((series, series.runs.first()?.samples.as_ref()?))).collect();
     if !sampled.is_empty() {
         let seed = finished.results.seeds.first().copied().unwrap_or(0);
         let lines = html! {
             p.note { "Samples of the runs with seed " (seed) "." }
             div.plots { @for plot in time_lines(&sampled) { (plot) } }
         };
-        page = page.section("time", "Over time", &lines);
+        page = page.section(&address("time"), &title("Over time"), &lines);
         let links = html! {
             @for (series, samples) in &sampled {
                 h3 { (series.label) }
@@ -55,17 +94,21 @@ pub(super) fn page(finished: &Finished) -> String {
                 (over_time(samples))
             }
         };
-        page = page.section("links", "Use of links", &links);
+        page = page.section(&address("links"), &title("Use of links"), &links);
     }
-    page.section("numbers", "All numbers", &numbers(&finished.results.series)).html()
+    page.section(&address("numbers"), &title("All numbers"), &numbers(series))
 }
 
 fn verdicts(finished: &Finished) -> Markup {
     html! {
         @for verdict in &finished.verdicts.list {
-            p.verdict { code { (checked(verdict, &finished.results.seeds)) } }
+            @let text = checked(verdict, &finished.results.seeds);
+            p.verdict {
+                span.tag.pass[verdict.holds].fail[!verdict.holds] { (if verdict.holds { "holds" } else { "FAILS" }) } " "
+                code { (text.trim_start_matches("holds").trim_start_matches("FAILS").trim()) }
+            }
         }
-        @if let Some(error) = &finished.verdicts.error { p.verdict { code { "FAILS  " (error) } } }
+        @if let Some(error) = &finished.verdicts.error { p.verdict { span.tag.fail { "FAILS" } " " code { (error) } } }
     }
 }
 
@@ -270,7 +313,7 @@ fn numbers(all: &[Series]) -> Markup {
     html! {
         details {
             summary { (names.len()) " numbers, mean ± half of the 95 % interval" }
-            table {
+            div.wide { table {
                 thead { tr { th.l { "number" } th.l { "unit" } @for series in all { th { (series.label) } } } }
                 tbody {
                     @for name in names {
@@ -281,7 +324,7 @@ fn numbers(all: &[Series]) -> Markup {
                         }
                     }
                 }
-            }
+            } }
         }
     }
 }

@@ -20,8 +20,8 @@ const DRAWN: [(&str, &str, f64); 8] = [
     ("resent", "packets sent again", 1.0),
 ];
 
-/// Returns the page.
-pub(super) fn page(all: &[Finished]) -> String {
+/// Returns the page. If it `links`, the page of each contest is beside it.
+pub(super) fn page(all: &[Finished], links: bool) -> String {
     let title = all.first().map_or("", |first| first.contest.name.as_str());
     let runs: usize = all.iter().flat_map(|f| &f.results.series).map(|series| series.runs.len()).sum();
     let failed = all.iter().filter(|finished| !finished.verdicts.hold()).count();
@@ -40,7 +40,7 @@ pub(super) fn page(all: &[Finished]) -> String {
         }
         None => page,
     };
-    page.section("contests", "Contests", &table(all)).html()
+    page.section("contests", "Contests", &table(all, links)).html()
 }
 
 /// Returns the key with the most different values among those whose values are all numbers.
@@ -96,7 +96,7 @@ fn plots(all: &[Finished], key: &str) -> Vec<Plot> {
     plots
 }
 
-fn table(all: &[Finished]) -> Markup {
+fn table(all: &[Finished], links: bool) -> Markup {
     let keys = axes(all);
     html! {
         div.wide { table {
@@ -112,7 +112,7 @@ fn table(all: &[Finished]) -> Markup {
                     @for series in &finished.results.series {
                         @let figures = series.figures();
                         tr {
-                            td { @if number < PAGES { a href=(format!("{number}.contest.html")) { (number) } } @else { (number) } }
+                            td { @if links && number < PAGES { a href=(format!("{number}.contest.html")) { (number) } } @else { (number) } }
                             @for key in &keys {
                                 td { (finished.axes.iter().find(|(name, _)| name == key).map_or("", |(_, value)| value.as_str())) }
                             }

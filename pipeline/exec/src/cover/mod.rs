@@ -10,7 +10,6 @@ mod reach;
 #[cfg(test)]
 mod tests;
 
-use crate::reference::cond_text;
 use reach::Reach;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
@@ -102,6 +101,8 @@ pub struct PointData {
     /// Place in the author's text, `leaf.p4:81`, with the statement if the name does not say it; empty if the front end keeps no
     /// text, or the name has it.
     pub place: String,
+    /// Place in the text that the program was read from: the author's, or a text form; unknown if it was read from none.
+    pub at: Loc,
     /// Proof that no packet can reach the point; `None` if there is none.
     pub unreachable: Option<&'static str>,
 }
@@ -175,13 +176,13 @@ impl Points {
         unreachable: Option<&'static str>,
     ) {
         match self.index.get(&point) {
-            Some(&at) if unreachable.is_none() => self.list[at as usize].unreachable = None,
+            Some(&known) if unreachable.is_none() => self.list[known as usize].unreachable = None,
             Some(_) => {}
             None => {
                 self.index.insert(point, self.list.len() as u32);
                 let name = name();
                 let place = at.short().filter(|place| !name.contains(place)).unwrap_or_default();
-                self.list.push(PointData { point, name, place, unreachable });
+                self.list.push(PointData { point, name, place, at, unreachable });
             }
         }
     }
@@ -213,7 +214,7 @@ impl Points {
             match &data.kind {
                 NodeKind::Gateway(cond) => {
                     for holds in [true, false] {
-                        let name = || format!("{gress} if ({}) is {holds}", cond_text(program, cond));
+                        let name = || format!("{gress} if ({}) is {holds}", words::cond(program, cond));
                         self.add(
                             Point::Branch(gress, node, holds),
                             name,

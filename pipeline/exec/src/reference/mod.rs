@@ -40,7 +40,6 @@ pub use causes::VaryingInputs;
 pub use parse::PARSER_FUEL;
 pub use phv::Phv;
 pub use text::TextTracer;
-pub(crate) use text::cond_text;
 pub use trace::{Event, NoTrace, Tracer};
 
 use crate::packet::PacketStore;

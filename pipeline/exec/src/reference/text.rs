@@ -7,7 +7,7 @@ use sluice_asic::meter::Colour;
 use sluice_asic::salu::State as Element;
 use sluice_control::show_value;
 use sluice_ir::{
-    ActionCall, Cond, Expr, Field, Intrinsic, Key, Loc, MeterKind, Next, Program, SelectKey, words,
+    ActionCall, Field, Intrinsic, Key, Loc, MeterKind, Next, Program, SelectKey, words,
 };
 use std::fmt::Write;
 
@@ -96,7 +96,7 @@ fn step(program: &Program, event: &Event<'_>) -> (String, Loc) {
             (line, loc)
         }
         Event::Gateway { cond, holds, loc } => {
-            (format!("condition {} is {holds}", cond_text(program, cond)), loc)
+            (format!("condition {} is {holds}", words::cond(program, cond)), loc)
         }
         Event::ReadInvalid { field, loc } => {
             (format!("{} is read, but its header is not valid", program.fields[field].name), loc)
@@ -248,29 +248,4 @@ fn call_text(program: &Program, call: &ActionCall) -> String {
     let args: Vec<String> =
         args.map(|(p, &v)| format!("{} = {}", p.name, show_value(v, p.width, &p.name))).collect();
     format!("'{}' ({})", data.name, args.join(", "))
-}
-
-/// Formats a condition for traces and reports.
-pub(crate) fn cond_text(program: &Program, cond: &Cond) -> String {
-    match cond {
-        Cond::Cmp(op, a, b) => format!("{} {} {}", expr_text(program, a), op.symbol(), expr_text(program, b)),
-        Cond::Valid(header) => format!("{}.isValid()", program.headers[*header].name),
-        Cond::Not(a) => format!("!({})", cond_text(program, a)),
-        Cond::And(a, b) => format!("({} && {})", cond_text(program, a), cond_text(program, b)),
-        Cond::Or(a, b) => format!("({} || {})", cond_text(program, a), cond_text(program, b)),
-    }
-}
-
-fn expr_text(program: &Program, expr: &Expr) -> String {
-    match expr {
-        Expr::Const(value, _) => format!("{value:#x}"),
-        Expr::Field(field) => program.fields[*field].name.clone(),
-        Expr::Param(index, _) => format!("${index}"),
-        Expr::Slice(of, hi, lo) => format!("{}[{hi}:{lo}]", expr_text(program, of)),
-        Expr::Cast(of, width) => format!("(bit<{width}>){}", expr_text(program, of)),
-        Expr::Alu(op, a, b) => format!("{op}({}, {})", expr_text(program, a), expr_text(program, b)),
-        Expr::Funnel(high, low, by) => {
-            format!("funnel_shift({}, {}, {by})", expr_text(program, high), expr_text(program, low))
-        }
-    }
 }

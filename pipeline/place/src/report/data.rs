@@ -126,6 +126,8 @@ pub struct TableReport {
     pub layout: Vec<String>,
     /// Ageing of entries, as in `notify 3 bits every 10ms`; `None` if they do not age.
     pub idle: Option<String>,
+    /// Text of a condition; empty for other nodes.
+    pub condition: String,
     /// Location in the program's source.
     pub at: Loc,
 }
@@ -479,6 +481,10 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
         action_bits: actions.iter().map(|&a| param_bits(program, a)).max().unwrap_or(0),
         layout: placed.parts.iter().map(|p| layout(placement, owner, *p)).collect(),
         idle: idle(program, &gress.cfg.nodes[node].kind),
+        condition: match &gress.cfg.nodes[node].kind {
+            NodeKind::Gateway(cond) => sluice_ir::words::cond(program, cond),
+            NodeKind::Table(_) | NodeKind::Action(_) => String::new(),
+        },
         at: gress.cfg.nodes[node].loc,
     }
 }

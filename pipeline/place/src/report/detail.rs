@@ -7,7 +7,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageLatency;
 use sluice_ir::cfg::Var;
 use sluice_ir::entity::Entity;
-use sluice_ir::{Next, ParserOpKind, ParserState, Program, StateData, words};
+use sluice_ir::{Loc, Next, ParserOpKind, ParserState, Program, StateData, words};
 
 /// Unit in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +54,8 @@ pub struct StateReport {
     pub extracts: Vec<String>,
     /// Successors: condition and index of the next state in the list; `None` if parsing ends.
     pub next: Vec<(String, Option<usize>)>,
+    /// Location in the program's source.
+    pub at: Loc,
 }
 
 /// Content of one container.
@@ -173,6 +175,7 @@ fn states(program: &Program, placement: &Placement, gress: Gress) -> Vec<StateRe
                 cycles: cycles.get(s).copied().unwrap_or(0),
                 extracts: extracts(program, data),
                 next: successors(program, data, &order),
+                at: data.loc,
             }
         })
         .collect()

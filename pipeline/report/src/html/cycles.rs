@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;
-use sluice_charts::{Bar, Colour, Waterfall, legend};
+use sluice_charts::{Bar, Colour, Table, Waterfall, legend};
 use sluice_place::report::Report;
 
 /// Colour of parser and deparser.
@@ -87,7 +87,11 @@ pub(super) fn view(report: &Report) -> Markup {
         @for gress in Gress::ALL {
             @let g = &report.gresses[gress.index()];
             h3 { (gress) ": " (g.mau_cycles) " cycles in the stages" }
-            (Waterfall { unit: "cycles".to_owned(), bars: bars(report, gress) })
+            @let bars = bars(report, gress);
+            @let row = |b: &Bar| vec![b.label.clone(), b.from.to_string(), b.length.to_string(), b.note.clone()];
+            @let rows: Vec<Vec<String>> = bars.iter().map(row).collect();
+            (Waterfall { unit: "cycles".to_owned(), bars })
+            details { summary { "Cycles as a table" } (Table::new(&["Part", "From", "Cycles", "Meaning"]).rows(rows)) }
         }
     }
 }

@@ -87,7 +87,7 @@ pub(super) fn owners(report: &Report) -> Markup {
         @for stage in report.stages.iter().filter(|s| s.used.iter().any(|n| *n > 0)) {
             details {
                 summary { "Stage " (stage.stage) }
-                table {
+                div.wide { table {
                     tr { th.l { "Resource" } th { "Row" } th { "Column" } th.l { "Owner" } th.l { "For" } }
                     @for unit in report.detail.units.iter().filter(|u| u.stage == stage.stage) {
                         tr {
@@ -95,7 +95,7 @@ pub(super) fn owners(report: &Report) -> Markup {
                             td.l { (report.tables[unit.table].name) } td.l { (unit.purpose) }
                         }
                     }
-                }
+                } }
             }
         }
     }

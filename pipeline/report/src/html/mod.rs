@@ -1,4 +1,4 @@
-//! Placement report as one HTML file without external files, network access or scripts.
+//! Placement report as one HTML file without external files or network access.
 //!
 //! The page has the matrix first, then the resources that limit the program, then the details. Frame, style and
 //! drawings are those of `sluice-charts`; the modules `graph`, `cycles` and `matrix` fill them from the report's
@@ -16,11 +16,11 @@ use sluice_place::report::Report;
 
 /// Style of lists that only this page has.
 const STYLE: &str = r"
-dl.params { display:grid; grid-template-columns:max-content 1fr; gap:0 1rem; font-family:ui-monospace,monospace; }
-dl.params dd { margin:0; }
+dl.params { display:grid; grid-template-columns:fit-content(40%) minmax(0,1fr); gap:0 1rem; font-family:ui-monospace,monospace; }
+dl.params dd { margin:0; overflow-wrap:anywhere; } dl.params dt { overflow-wrap:anywhere; }
 section#tables table { font-size:12px; } section#tables th { white-space:normal; }
-section#tables td:nth-last-child(2) { min-width:16rem; } section#tables td:last-child { min-width:8rem; overflow-wrap:anywhere; }
-.phv { display:flex; flex-wrap:wrap; gap:2px; } .phv div { border:1px solid var(--line); padding:.1rem .3rem; font-size:12px; }
+.phv { display:flex; flex-wrap:wrap; gap:2px; } .phv div { border:1px solid var(--line); border-left:4px solid #1f6fb5; padding:.1rem .3rem; font-size:12px;
+  max-width:100%; overflow-wrap:anywhere; } .phv div.egress { border-left-color:#d55500; }
 .phv b { font-family:ui-monospace,monospace; }
 ";
 
@@ -32,16 +32,14 @@ pub fn html(report: &Report) -> String {
         .header(summary(report))
         .section("matrix", "Units per stage", &matrix::view(report))
         .section("limits", "What limits this program", &tables::limits(report));
-    let page = if report.notes.is_empty() {
-        page
-    } else {
-        page.section("notes", "Approximated or ignored", &tables::notes(report))
-    };
-    let page = match report.demands.is_empty() {
-        true => page,
-        false => page.section("demands", "Demands of the author", &tables::demands(report)),
-    };
-    page.section("tables", "Tables", &tables::list(report))
+    page.section_if(!report.notes.is_empty(), "notes", "Approximated or ignored", || tables::notes(report))
+        .section_if(!report.demands.is_empty(), "demands", "Demands of the author", || {
+            tables::demands(report)
+        })
+        .section("tables", "Tables", &tables::list(report))
+        .section_if(!report.arrays.is_empty(), "arrays", "Registers, counters, meters", || {
+            tables::arrays(report)
+        })
         .section("dependencies", "Dependencies", &graph::dependencies(report))
         .section("next-tables", "Next tables", &tables::next_tables(report))
         .section("latency", "Latency", &cycles::view(report))

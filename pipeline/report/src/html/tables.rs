@@ -1,14 +1,12 @@
 //! Lists: limits, tables, containers, assumptions.
 
-use super::graph::fill;
 use crate::text::without_place;
 use maud::{Markup, html};
 use sluice_asic::gress::Gress;
-use sluice_charts::{Colour, range, share_bar};
+use sluice_charts::{Colour, Table, range, share_bar};
+use sluice_ir::Loc;
 use sluice_place::Part;
-use sluice_place::report::BranchReport;
-use sluice_place::report::Report;
-use sluice_place::report::watts;
+use sluice_place::report::{ArrayReport, BranchReport, Report, TableReport, watts};
 
 /// Lists the resources closest to their limits, with bars.
 pub(super) fn limits(report: &Report) -> Markup {
@@ -21,16 +19,16 @@ pub(super) fn limits(report: &Report) -> Markup {
                 }
             }
         }
-        table {
+        div.wide { table {
             tr { th.l { "Resource" } th { "Stage" } th { "Used" } th { "Of" } th.l { "" } th.l { "Wanted by" } }
             @for limit in &report.limits {
                 tr {
                     td.l { (limit.column.vendor_name()) } td { (limit.stage) } td { (limit.used) } td { (limit.available) }
                     td.l { (share_bar(f64::from(limit.used) / f64::from(limit.available.max(1)))) }
-                    td.l { (limit.users.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ")) }
+                    td.l.t { (limit.users.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ")) }
                 }
             }
-        }
+        } }
     }
 }
 
@@ -47,7 +45,7 @@ pub(super) fn next_tables(report: &Report) -> Markup {
                 " conditions are tested again."
             }
             @if !next.branches.is_empty() {
-                table {
+                div.wide { table {
                     tr { th.l { "Carrier" } th.l { "Gress" } th.l { "Reaches" } th { "From stage" } th { "To" } th.l { "" } }
                     @for b in &next.branches {
                         tr {
@@ -55,7 +53,7 @@ pub(super) fn next_tables(report: &Report) -> Markup {
                             td.l { (span(b, stages)) }
                         }
                     }
-                }
+                } }
             }
         } @else {
             p { "Codes of " (next.code_bits) " bits. Tables follow each other as a chain: a branch ends before a parallel branch begins." }
@@ -84,7 +82,7 @@ pub(super) fn power(report: &Report) -> Markup {
             }
             "."
         }
-        table {
+        div.wide { table {
             tr { th.l { "Table" } th.l { "Gress" } th { "Watts" } th { "Always on" } th.l { "" } th.l { "On that path" } }
             @for t in &p.tables {
                 tr {
@@ -93,7 +91,7 @@ pub(super) fn power(report: &Report) -> Markup {
                     td.l { @if p.path.contains(&t.name) { "yes" } }
                 }
             }
-        }
+        } }
     }
 }
 
@@ -106,24 +104,56 @@ fn stages(parts: &[Part]) -> String {
 pub(super) fn list(report: &Report) -> Markup {
     let dash = |n: u64| if n == 0 { String::new() } else { n.to_string() };
     html! {
-        table {
+        div.wide { table {
             thead { tr {
                 th.l { "Table" } th.l { "Gress" } th.l { "Kind" } th { "Stages" } th { "Earliest" } th { "Entries" } th { "Allocated" }
-                th { "SRAM" } th { "Map RAM" } th { "TCAM" } th { "Key bits" } th { "Action bits" } th.l { "Why it is there" } th.l { "Source" }
+                th { "SRAM" } th { "Map RAM" } th { "TCAM" } th { "Key bits" } th { "Action bits" } th.l { "Why it is in this stage" } th.l { "Source" }
             } }
             tbody {
                 @for t in &report.tables {
                     tr {
-                        td.l { (without_place(t)) } td.l { (t.gress) } td.l { (t.kind) } td { (stages(&t.parts)) } td { (t.min_stage) }
+                        td.l.t { (without_place(t)) @if shows_condition(t) { br; code.long { "if (" (t.condition) ")" } } } td.l { (t.gress) } td.l { (t.kind) } td { (stages(&t.parts)) } td { (t.min_stage) }
                         td { (dash(t.required.into())) } td { (dash(t.allocated)) } td { (dash(t.srams.into())) }
                         td { (dash(t.map_rams.into())) } td { (dash(t.tcams.into())) } td { (dash(t.key_bits.into())) }
-                        td { (dash(t.action_bits.into())) } td.l { (t.why) }
-                        td.l { @if !t.at.is_unknown() { code { (t.at.file) ":" (t.at.line) } } }
+                        td { (dash(t.action_bits.into())) } td.l.t { (t.why) }
+                        td.l { (source(&t.at)) }
                     }
                 }
             }
-        }
+        } }
     }
+}
+
+/// Returns true if the name of a condition does not say its text.
+fn shows_condition(table: &TableReport) -> bool {
+    !table.condition.is_empty() && table.at.short().is_none()
+}
+
+/// Returns file and line of a place; nothing if it is unknown.
+pub(super) fn source(at: &Loc) -> Markup {
+    html! { @if !at.is_unknown() { code { (at.file) ":" (at.line) } } }
+}
+
+/// Lists registers, counters and meters.
+pub(super) fn arrays(report: &Report) -> Markup {
+    let row = |a: &ArrayReport| {
+        let alus: Vec<String> =
+            a.alus.iter().map(|(stage, row)| format!("stage {stage} row {row}")).collect();
+        vec![
+            a.name.clone(),
+            a.kind.to_owned(),
+            a.gress.to_string(),
+            a.cell.clone(),
+            a.size.to_string(),
+            a.table.clone().unwrap_or_default(),
+            a.srams.to_string(),
+            a.map_rams.to_string(),
+            alus.join(", "),
+            a.users.join(", "),
+        ]
+    };
+    let header = ["Name", "Kind", "Gress", "Cell", "Cells", "Of table", "SRAM", "Map RAM", "ALUs", "Used by"];
+    html! { (Table::new(&header).rows(report.arrays.iter().map(row))) }
 }
 
 /// Lists every container in use with its content.
@@ -136,7 +166,7 @@ pub(super) fn containers(report: &Report) -> Markup {
             h3 { (gress) }
             div.phv {
                 @for c in report.detail.containers.iter().filter(|c| c.gress == gress) {
-                    div style=(format!("background:{}", fill(gress))) {
+                    div.(gress.name()) {
                         b { (c.name) } " "
                         (c.holds.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>().join(" · "))
                     }
@@ -149,35 +179,35 @@ pub(super) fn containers(report: &Report) -> Markup {
 /// Lists parts of the source that the program approximates or ignores.
 pub(super) fn notes(report: &Report) -> Markup {
     html! {
-        table {
+        div.wide { table {
             tr { th.l { "Line" } th.l { "Part of the source" } th.l { "Effect" } }
             @for note in &report.notes {
-                tr { td.l { code { (note.file) ":" (note.line) } } td.l { (note.what) } td.l { (note.effect) } }
+                tr { td.l { code { (note.file) ":" (note.line) } } td.l.t { (note.what) } td.l.t { (note.effect) } }
             }
-        }
+        } }
     }
 }
 
 /// Lists demands of the author with what the placement made of them.
 pub(super) fn demands(report: &Report) -> Markup {
     html! {
-        table {
+        div.wide { table {
             tr { th.l { "Demand" } th.l { "Table or field" } th.l { "Effect" } }
             @for d in &report.demands {
-                tr { td.l { code { (d.demand) } } td.l { (d.of) } td.l { (d.effect) } }
+                tr { td.l { code { (d.demand) } } td.l { (d.of) } td.l.t { (d.effect) } }
             }
-        }
+        } }
     }
 }
 
 /// Lists values that public sources do not give.
 pub(super) fn assumptions(report: &Report) -> Markup {
     html! {
-        table {
+        div.wide { table {
             tr { th.l { "Name" } th.l { "Value" } th.l { "Meaning" } th.l { "Why this value" } }
             @for a in &report.assumptions {
-                tr { td.l { code { (a.id) } } td.l { (a.value) } td.l { (a.text) } td.l { (a.why) } }
+                tr { td.l { code { (a.id) } } td.l { (a.value) } td.l.t { (a.text) } td.l.t { (a.why) } }
             }
-        }
+        } }
     }
 }
