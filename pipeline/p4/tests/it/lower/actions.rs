@@ -307,6 +307,44 @@ fn an_action_that_the_control_calls_decides_as_the_control_does() {
 }
 
 #[test]
+fn an_action_calls_actions_with_arguments_in_all_directions() {
+    let declarations = "
+    action bump(inout bit<8> x, in bit<8> by) { x = x + by; }
+    action set(out bit<8> x, in bit<8> v) { x = v; }
+    action both(in bit<8> v) { m.a = 7; bump(hdr.ipv4.ttl, v); }
+    action outer(bit<8> n) { bump(m.a, n); bump(m.b, 3); hdr.ipv4.setInvalid(); }
+    action swap() { bit<8> k = m.a; set(m.a, m.b); set(m.b, k); }
+    action before() { both(m.a); }
+    table t { key = { hdr.ipv4.ttl : exact; } actions = { outer; swap; before; } }";
+    // All instructions of an action read the fields as they were before the action.
+    let expected = expect![[r#"
+        action Ingress.outer : ingress (bit<8> n) {
+            m.a = add(m.a, n);
+            m.b = add(m.b, 8w3);
+            set_invalid(ipv4);
+        }
+        action Ingress.swap : ingress () {
+            m.a = m.b;
+            m.b = m.a;
+        }
+        action Ingress.before : ingress () {
+            m.a = 8w7;
+            ipv4.ttl = add(ipv4.ttl, m.a);
+        }
+        table Ingress.t : ingress {
+            key = { ipv4.ttl : exact; }
+            actions = { Ingress.outer; Ingress.swap; Ingress.before; NoAction; }
+            default_action = NoAction();
+            size = 512;
+        }
+        control ingress {
+            apply Ingress.t;
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, "t.apply();"));
+}
+
+#[test]
 fn headers_of_any_kind_are_copied_with_their_validity_and_stacks_are_moved() {
     let declarations = "
     ipv4_h kept;
