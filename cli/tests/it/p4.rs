@@ -205,6 +205,45 @@ fn routes_of_a_network_fill_the_tables_that_the_file_beside_a_program_names() {
 }
 
 #[test]
+fn a_story_says_at_which_line_of_a_program_its_packets_end() {
+    let dir = folder("p4");
+    let (program, beside) = router();
+    let forward = "{ ig_tm_md.ucast_egress_port = port; }";
+    let program = program
+        .replace(forward, "{ ig_tm_md.ucast_egress_port = port; hdr.ipv4.ttl = hdr.ipv4.ttl - 1; }")
+        .replace("    action drop() {", "    action expire() { ig_dprsr_md.drop_ctl = 1; }\n    action drop() {")
+        .replace("{ route.apply(); }", "{ if (hdr.ipv4.ttl < 2) { expire(); } else { route.apply(); } }");
+    let line = 1 + program.lines().position(|l| l.contains("action expire()")).unwrap();
+    let file = dir.path().join("l3.p4");
+    fs::write(&file, program).unwrap();
+    fs::write(dir.path().join("l3.p4.sluice"), beside).unwrap();
+    let frames = dir.path().join("hosts.pcap");
+    let gen_roce = ["gen", "roce", "--flows", "1", "--src", "10.0.0.1", "--dst", "10.0.1.1", "--sport", "5000"];
+    let (input, flow) = (format!("leaf0:0@{}", frames.display()), "10.0.0.1:5000-10.0.1.1");
+    let replay = ["replay", text(&file), "--topology", "two-tor", "-i", &input, "--story", flow];
+    let story = |ttl: &str| {
+        ok(&[&gen_roce[..], &["--packets", "3", "--ttl", ttl, "-o", text(&frames)]].concat());
+        ok(&replay)
+    };
+    let columns = |story: &str| -> Vec<String> {
+        story.lines().nth(2).unwrap().split_whitespace().map(str::to_owned).collect()
+    };
+    // Leaf, spine and leaf take one from the TTL each, and need at least two.
+    let arrived = story("4");
+    let ends = columns(&arrived);
+    assert_eq!((ends[1].as_str(), ends[3].as_str()), ("leaf0", "leaf1"), "{arrived}");
+    assert!(!arrived.contains("dropped"), "{arrived}");
+    let expired = story("3");
+    assert_eq!(columns(&expired), ends, "{expired}");
+    let place = format!("dropped: l3.p4:{line} ig_dprsr_md.drop_ctl = 1");
+    assert!(expired.contains(&place), "{place}: {expired}");
+    // Other flows have no story.
+    ok(&["gen", "udp", "--packets", "3", "--src", "10.0.0.1", "--dst", "10.0.1.1", "-o", text(&frames)]);
+    let (code, said) = refused(&replay);
+    assert!(code == 2 && said.contains("no RoCEv2 flow came"), "{said}");
+}
+
+#[test]
 fn reports_list_what_the_program_ignores() {
     let dir = folder("p4");
     let file = dir.path().join("l3.p4");

@@ -67,7 +67,7 @@ pub struct Story {
 
 /// Error: no packet of the flow went from one ToR to another.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("no packet of flow {flow} went from a ToR to another one{}", named(.others))]
+#[error("no packet of the RoCEv2 flow {flow} went from a ToR to another one{}", named(.others))]
 pub struct NoStory {
     /// The flow.
     pub flow: Flow,
@@ -77,7 +77,10 @@ pub struct NoStory {
 
 fn named(others: &[Flow]) -> String {
     let list: Vec<String> = others.iter().map(Flow::to_string).collect();
-    if list.is_empty() { String::new() } else { format!("; flows that came: {}", list.join(", ")) }
+    match list.is_empty() {
+        true => "; no RoCEv2 flow came".to_owned(),
+        false => format!("; flows that came: {}", list.join(", ")),
+    }
 }
 
 impl Story {
@@ -96,8 +99,11 @@ impl Story {
             || NoStory { flow, others: watchers.iter().flat_map(|w| w.others.iter().copied()).collect() };
         let source = did(|what| *what == What::In).ok_or_else(none)?;
         let out = |w: &Watcher| w.events.iter().any(|e| e.what == What::Out);
-        // If no packet reached the receiver, the last switch with packets takes the place of its ToR.
-        let last = || (0..watchers.len()).rev().find(|at| !watchers[*at].events.is_empty());
+        // If no packet reached the receiver, the switch that packets came to last takes the place of its ToR.
+        let newest = |w: &Watcher| w.events.iter().map(|e| e.time).max();
+        let last = || {
+            (0..watchers.len()).filter(|at| !watchers[*at].events.is_empty()).max_by_key(|at| newest(&watchers[*at]))
+        };
         let destination = watchers.iter().position(out).or_else(last).unwrap_or(source);
         if source == destination {
             return Err(none());

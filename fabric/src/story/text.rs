@@ -144,8 +144,7 @@ impl Story {
             lines.extend(self.backward(hop));
         }
         for end in self.ends.iter().filter(|e| !e.absorbed) {
-            let note = Line::note(end.time, end.at, String::new());
-            lines.push(Line { message: Some(end.message), note: end.outcome.clone(), ..note });
+            lines.push(Line::of(end.time, end.at, end.at, end.message, end.outcome.clone()));
         }
         self.queue_lines(&mut lines);
         // A word acts before its packet enters the queue, so words come first.

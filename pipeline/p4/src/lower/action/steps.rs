@@ -13,7 +13,7 @@ use super::{Body, Target};
 use crate::check::Callee;
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::elaborate::{Binding, ObjectId};
-use crate::syntax::ast::{Block, DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind};
+use crate::syntax::ast::{ActionDecl, Block, DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sluice_asic::gress::Gress;
 use sluice_ir::{self as ir, Expr, Primitive};
@@ -43,6 +43,19 @@ pub(in crate::lower) struct Steps {
     pub(in crate::lower) exit: Option<crate::source::Span>,
     /// Statements that run after them.
     pub(in crate::lower) rest: ir::Block,
+}
+
+/// Most places that are tried for a split: actions that call actions repeat their statements.
+const SPLITS: usize = 256;
+
+/// Statements of one action after a split.
+#[derive(Debug)]
+struct Later<'a> {
+    /// What the names stand for.
+    frame: Frame,
+    /// Parameters of the action.
+    params: &'a [DeclId],
+    statements: &'a [Stmt],
 }
 
 impl<'a> Lower<'a> {
@@ -90,72 +103,169 @@ impl<'a> Lower<'a> {
             return Ok(Steps { body, exit, rest: std::mem::take(&mut self.after) });
         }
         let (first, before) = (self.diagnostics.clone(), mark.diagnostics.list().len());
-        for at in (0..action.body.statements.len()).rev() {
+        for split in self.splits(&action.body.statements) {
             self.go_back(&mark);
             self.results.clear();
-            let (now, later) = action.body.statements.split_at(at);
-            let Ok((mut inner, body)) = self.first_step(frame, &action.params, now, later) else { continue };
-            let translated = std::mem::take(&mut self.after);
-            match self.later_steps(&mut inner, later) {
-                Ok(rest) => {
-                    let rest = translated.into_iter().chain(rest).collect();
-                    let what = format!("action `{}` needs several stages", self.owner);
-                    let effect = "from here on, tables after the one that runs the action do it";
-                    let effect = match first.list()[before.min(first.list().len())..]
-                        .iter()
-                        .find(|of| of.severity == Severity::Error)
-                    {
-                        Some(why) => format!("{effect}: {}", why.message),
-                        None => effect.to_owned(),
-                    };
-                    self.note(later[0].span, what, effect);
-                    return Ok(Steps { body, exit: None, rest });
-                }
+            let Ok((parts, body)) = self.first_step(frame, decl, &split) else { continue };
+            let mut rest = std::mem::take(&mut self.after);
+            let at = parts.iter().find_map(|part| part.statements.first()).map(|stmt| stmt.span);
+            for mut part in parts {
                 // What stands in the way of the later steps is the reason.
-                Err(error) => return Err(error),
+                rest.extend(self.later_steps(&mut part.frame, part.statements)?);
             }
+            let what = format!("action `{}` needs several stages", self.owner);
+            let effect = "from here on, tables after the one that runs the action do it";
+            let effect = match first.list()[before.min(first.list().len())..]
+                .iter()
+                .find(|of| of.severity == Severity::Error)
+            {
+                Some(why) => format!("{effect}: {}", why.message),
+                None => effect.to_owned(),
+            };
+            self.note(at.unwrap_or(ast.decls[decl].name.span), what, effect);
+            return Ok(Steps { body, exit: None, rest });
         }
         self.go_back(&mark);
         *self.diagnostics = first;
         Err(Refused)
     }
 
-    /// Lowers the statements that run at once, with copies of the parameters that later statements use.
+    /// Returns the places where an action can be split, the last one first: the number of statements in front of the place and, if
+    /// the place is inside a called action, the same for the statements of that action.
+    fn splits(&self, statements: &'a [Stmt]) -> Vec<Vec<usize>> {
+        let mut found = Vec::new();
+        for (at, stmt) in statements.iter().enumerate().rev() {
+            if found.len() > SPLITS {
+                break;
+            }
+            if let Some((called, _)) = self.called_action(stmt) {
+                let within = self.splits(&called.body.statements);
+                let within = within.into_iter().filter(|split| split.iter().any(|number| *number > 0));
+                found.extend(within.map(|split| [&[at], &split[..]].concat()));
+            }
+            found.push(vec![at]);
+        }
+        found
+    }
+
+    /// Returns the action that a statement calls, with the arguments.
+    fn called_action(&self, stmt: &Stmt) -> Option<(&'a ActionDecl, Vec<Option<ExprId>>)> {
+        let StmtKind::Call(id) = stmt.kind else { return None };
+        let ast = self.ast;
+        let call = self.checked.calls.get(&id)?;
+        let Callee::Action(decl) = call.callee else { return None };
+        match &ast.decls[decl].kind {
+            DeclKind::Action(action) => Some((action, call.args.clone())),
+            _ => None,
+        }
+    }
+
+    /// Lowers the statements in front of a split, with copies of the parameters that later statements use.
     fn first_step(
         &mut self,
         frame: &Frame,
-        params: &[DeclId],
-        now: &'a [Stmt],
-        later: &'a [Stmt],
-    ) -> Res<(Frame, Vec<Primitive>)> {
-        let mut used = FxHashSet::default();
-        later.iter().for_each(|stmt| self.names_in(stmt, &mut used));
-        let mut inner = frame.clone();
-        let outer = std::mem::replace(&mut self.body, Body { action: true, kept: used, ..Body::default() });
-        let mut done = now
-            .iter()
-            .try_for_each(|stmt| if self.body.ended { Ok(()) } else { self.straight(&mut inner, stmt) });
-        if let (Ok(()), Some(StmtKind::Assign { value, .. })) = (done, later.first().map(|stmt| &stmt.kind)) {
-            done = self.keep_results(&mut inner, *value);
+        decl: DeclId,
+        split: &[usize],
+    ) -> Res<(Vec<Later<'a>>, Vec<Primitive>)> {
+        let ast = self.ast;
+        let DeclKind::Action(action) = &ast.decls[decl].kind else { return Err(Refused) };
+        let mut parts = self.after_split(frame, action, split);
+        let kept = self.names_later(&parts);
+        let outer = std::mem::replace(&mut self.body, Body { action: true, kept, ..Body::default() });
+        let done = self.run_first_step(frame, action, split, &mut parts);
+        let body = std::mem::replace(&mut self.body, outer);
+        done?;
+        Ok((parts, self.emit(body)?))
+    }
+
+    fn run_first_step(
+        &mut self,
+        frame: &Frame,
+        action: &'a ActionDecl,
+        split: &[usize],
+        parts: &mut [Later<'a>],
+    ) -> Res<()> {
+        self.run_in_front(frame, action, split, parts)?;
+        let next = parts.iter_mut().find(|part| !part.statements.is_empty());
+        if let Some(Later { frame, statements, .. }) = next
+            && let StmtKind::Assign { value, .. } = &statements[0].kind
+        {
+            self.keep_results(frame, *value)?;
         }
-        for stmt in later {
-            if done.is_ok() && self.is_direct(frame, stmt) {
-                done = self.straight(&mut inner, stmt);
+        for part in parts.iter_mut() {
+            for stmt in part.statements {
+                if self.is_direct(&part.frame, stmt) {
+                    self.straight(&mut part.frame, stmt)?;
+                }
             }
         }
         if self.body.exit.is_some() {
-            done = Err(Refused);
+            return Err(Refused);
         }
         // Calls whose results are kept are done.
-        let mut used = FxHashSet::default();
-        later.iter().for_each(|stmt| self.names_in(stmt, &mut used));
-        let mut kept = inner.clone();
-        for &param in params.iter().filter(|param| used.contains(param)) {
-            done = done.and_then(|()| self.keep_param(&mut kept, param));
+        let used = self.names_later(parts);
+        for part in parts {
+            for &param in part.params.iter().filter(|param| used.contains(param)) {
+                self.keep_param(&mut part.frame, param)?;
+            }
         }
-        let body = std::mem::replace(&mut self.body, outer);
-        done?;
-        Ok((kept, self.emit(body)?))
+        Ok(())
+    }
+
+    /// Returns the statements after a split, those of the innermost called action first.
+    fn after_split(&self, frame: &Frame, action: &'a ActionDecl, split: &[usize]) -> Vec<Later<'a>> {
+        let Some((&at, within)) = split.split_first() else { return Vec::new() };
+        let (_, later) = action.body.statements.split_at(at);
+        let part = |statements| Later { frame: frame.clone(), params: &action.params, statements };
+        match later.split_first() {
+            Some((stmt, behind)) if !within.is_empty() => {
+                let called = self.called_action(stmt);
+                let mut parts = called.map_or_else(Vec::new, |(called, _)| self.after_split(frame, called, within));
+                parts.push(part(behind));
+                parts
+            }
+            _ => vec![part(later)],
+        }
+    }
+
+    /// Lowers the statements in front of a split, and gives the parts after it their frames.
+    fn run_in_front(
+        &mut self,
+        frame: &Frame,
+        action: &'a ActionDecl,
+        split: &[usize],
+        parts: &mut [Later<'a>],
+    ) -> Res<()> {
+        let Some((&at, within)) = split.split_first() else { return Ok(()) };
+        let mut inner = frame.clone();
+        for stmt in &action.body.statements[..at] {
+            if !self.body.ended {
+                self.straight(&mut inner, stmt)?;
+            }
+        }
+        let Some((last, called_parts)) = parts.split_last_mut() else { return Ok(()) };
+        if self.body.ended && self.body.exit.is_none() {
+            // `return` ends the action, but not its callers.
+            self.body.ended = false;
+            parts.iter_mut().for_each(|part| part.statements = &[]);
+            return Ok(());
+        }
+        if !within.is_empty()
+            && let Some((called, args)) = self.called_action(&action.body.statements[at])
+        {
+            let mut bound = inner.clone();
+            self.bind_arguments(&inner, &mut bound, &called.params, &args)?;
+            self.run_in_front(&bound, called, within, called_parts)?;
+        }
+        last.frame = inner;
+        Ok(())
+    }
+
+    /// Returns the declarations that later statements name.
+    fn names_later(&self, parts: &[Later<'a>]) -> FxHashSet<DeclId> {
+        let mut used = FxHashSet::default();
+        parts.iter().flat_map(|part| part.statements).for_each(|stmt| self.names_in(stmt, &mut used));
+        used
     }
 
     /// Lets units write the results inside a value to fields, for a later step.

@@ -307,6 +307,116 @@ fn an_action_that_the_control_calls_decides_as_the_control_does() {
 }
 
 #[test]
+fn an_action_is_split_within_the_actions_that_it_calls() {
+    let declarations = "
+    Register<bit<32>, bit<8>>(16) sums;
+    RegisterAction<bit<32>, bit<8>, bit<32>>(sums) add = {
+        void apply(inout bit<32> value, out bit<32> rv) { value = value + 1; rv = value; }
+    };
+    DirectCounter<bit<32>>(CounterType_t.PACKETS) hits;
+    action common(bit<8> n) { m.b = n; hits.count(); }
+    action first(bit<8> n) { common(n); bit<32> sum = add.execute(n); m.word = sum[31:16] + 1; m.a = n; }
+    action outer(bit<8> n) { hdr.ipv4.ttl = n; first(n); m.flag = 1; }
+    table t {
+        key = { hdr.ipv4.proto : exact; }
+        actions = { outer; NoAction; }
+        default_action = NoAction();
+        counters = hits;
+        size = 2;
+    }";
+    // The counter of the table counts in the table's own action, and so does all that is in front of the result's use.
+    let expected = expect![[r#"
+        counter Ingress.hits : ingress {
+            kind = packets;
+            direct = Ingress.t;
+        }
+        register Ingress.sums : ingress {
+            element = "32";
+            size = 16;
+        }
+        register_action Ingress.add (Ingress.sums) {
+            @lo = add(@lo, 1);
+            @out0 = @lo;
+        }
+        action Ingress.outer_l24 : ingress () {
+            m.word = add(sum[31:16], 16w1);
+            m.a = outer.n;
+        }
+        action Ingress.outer_l25 : ingress () {
+            m.flag = 1w1;
+        }
+        action Ingress.outer : ingress (bit<8> n) {
+            count(Ingress.hits);
+            sum = execute(Ingress.add, n);
+            ipv4.ttl = n;
+            m.b = n;
+            outer.n = n;
+        }
+        action NoAction : ingress () {
+        }
+        table Ingress.t : ingress {
+            key = { ipv4.proto : exact; }
+            actions = { Ingress.outer; NoAction; }
+            default_action = NoAction();
+            size = 2;
+        }
+        control ingress {
+            apply Ingress.t {
+                run Ingress.outer {
+                    call Ingress.outer_l24;
+                    call Ingress.outer_l25;
+                }
+            }
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, "t.apply();"));
+}
+
+#[test]
+fn an_action_calls_actions_with_arguments_in_all_directions() {
+    let declarations = "
+    action bump(inout bit<8> x, in bit<8> by) { x = x + by; }
+    action set(out bit<8> x, in bit<8> v) { x = v; }
+    action both(in bit<8> v) { m.a = 7; bump(hdr.ipv4.ttl, v); }
+    action outer(bit<8> n) { bump(m.a, n); bump(m.b, 3); hdr.ipv4.setInvalid(); }
+    action swap() { bit<8> k = m.a; set(m.a, m.b); set(m.b, k); }
+    action before() { both(m.a); }
+    table t { key = { hdr.ipv4.ttl : exact; } actions = { outer; swap; before; } }";
+    // All instructions of an action read the fields as they were before the action.
+    let expected = expect![[r#"
+        action Ingress.outer : ingress (bit<8> n) {
+            set_invalid(ipv4);
+            m.a = add(m.a, n);
+            m.b = add(m.b, 8w3);
+        }
+        action Ingress.swap : ingress () {
+            m.a = m.b;
+            m.b = m.a.before;
+        }
+        action Ingress.before : ingress () {
+            ipv4.ttl = add(ipv4.ttl, m.a);
+            m.a = 8w7;
+        }
+        action NoAction : ingress () {
+        }
+        action ingress_l22 : ingress () {
+            m.a.before = m.a;
+        }
+        table Ingress.t : ingress {
+            key = { ipv4.ttl : exact; }
+            actions = { Ingress.outer; Ingress.swap; Ingress.before; }
+            default_action = NoAction();
+            size = 512;
+        }
+        control ingress {
+            call ingress_l22;
+            apply Ingress.t;
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, "t.apply();"));
+}
+
+#[test]
 fn headers_of_any_kind_are_copied_with_their_validity_and_stacks_are_moved() {
     let declarations = "
     ipv4_h kept;
