@@ -2,7 +2,6 @@
 
 use crate::args::Target;
 use crate::fail::Failure;
-use crate::numbers::did_you_mean;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::names::nearest;
 use sluice_asic::port::PortMap;

@@ -77,7 +77,7 @@ fn header(done: &Done<'_>) -> Markup {
             " " b { (status.cases) } " inputs, " b { (status.packets) } " packets on " (subject.placement.chip.name) ", seed " (done.args.seed)
             "; " b { (all.percent()) " %" } " of the reachable points reached (" (all.hit) " of " (all.total) ")"
         }
-        p.note { code { "sluice fuzz " (own_arguments("fuzz", &done.args.program, &[])) } }
+        p.note { code { "sluice fuzz " (own_arguments("fuzz", "fuzz", &done.args.program, &[])) } }
         @if !done.profile.is_empty() {
             p.note { "Parameters for hunts: " (done.profile.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")) }
         }

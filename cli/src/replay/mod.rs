@@ -328,7 +328,7 @@ fn page(job: &Job<'_>, files: &Files, outcome: &Outcome<'_>, summary: &Value) ->
     let chip = &placed.placement.chip;
     page::page(&page::Run {
         title: format!("{} on {}", placed.program.name, chip.name),
-        command: format!("sluice replay {}", own_arguments("replay", &job.args.program, &[])),
+        command: format!("sluice replay {}", own_arguments("replay", "replay", &job.args.program, &[])),
         summary,
         programs: vec![&placed.program],
         latency: &outcome.latency,

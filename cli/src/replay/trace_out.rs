@@ -2,6 +2,7 @@
 
 use crate::fail::Failure;
 use crate::files::Pending;
+use crate::numbers::number;
 use clap::Args;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -19,10 +20,10 @@ pub(crate) struct TraceOutArgs {
     #[arg(long, value_name = "FILE", value_parser = trace_file, conflicts_with_all = ["functional", "find_ndr"])]
     trace_out: Option<PathBuf>,
     /// Trace every Nth packet of the inputs
-    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one, requires = "trace_out")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = number::<u64>(1..), requires = "trace_out")]
     trace_every: u64,
     /// Trace at most N packets; the file says how many it leaves out
-    #[arg(long, value_name = "N", default_value = "10k", value_parser = at_least_one, requires = "trace_out")]
+    #[arg(long, value_name = "N", default_value = "10k", value_parser = number::<u64>(1..), requires = "trace_out")]
     trace_packets: u64,
 }
 
@@ -31,13 +32,6 @@ fn trace_file(text: &str) -> Result<PathBuf, String> {
         true => Ok(PathBuf::from(text)),
         false => Err("expected a name that ends in .json or .json.gz".to_owned()),
     }
-}
-
-fn at_least_one(text: &str) -> Result<u64, String> {
-    crate::args::count(text)
-        .ok()
-        .filter(|n| *n > 0)
-        .ok_or_else(|| "expected a number of at least 1, such as 100 or 10k".to_owned())
 }
 
 impl TraceOutArgs {

@@ -174,7 +174,7 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
         write!(out, "{}", text::report(&outcomes))?;
     }
     if let Some(path) = &args.html {
-        let command = format!("sluice run {}", own_arguments("run", "", &[]));
+        let command = format!("sluice run {}", own_arguments("run", "run", "", &[]));
         files::write(path, &page::page(&outcomes, command.trim_end()))?;
     }
     if let Some(dir) = &args.output {

@@ -48,7 +48,8 @@ impl Source {
             return Ok(text.to_owned());
         }
         let names = BufferFile::names().chain(["a"]).collect::<Vec<_>>();
-        let known = format!("profiles are {}, a TOML file, or files of SONiC joined by `+`", names.join(", "));
+        let known =
+            format!("profiles are {}, a TOML file, or files of SONiC joined by `+`", names.join(", "));
         if name.split('+').any(buffer_profile::is_of_sonic) {
             let folder = self.folder.as_deref().unwrap_or(Path::new(""));
             let file = buffer_profile::profile(name, &ChipSpec::tofino2(), folder, None);

@@ -211,14 +211,18 @@ fn a_story_says_at_which_line_of_a_program_its_packets_end() {
     let forward = "{ ig_tm_md.ucast_egress_port = port; }";
     let program = program
         .replace(forward, "{ ig_tm_md.ucast_egress_port = port; hdr.ipv4.ttl = hdr.ipv4.ttl - 1; }")
-        .replace("    action drop() {", "    action expire() { ig_dprsr_md.drop_ctl = 1; }\n    action drop() {")
+        .replace(
+            "    action drop() {",
+            "    action expire() { ig_dprsr_md.drop_ctl = 1; }\n    action drop() {",
+        )
         .replace("{ route.apply(); }", "{ if (hdr.ipv4.ttl < 2) { expire(); } else { route.apply(); } }");
     let line = 1 + program.lines().position(|l| l.contains("action expire()")).unwrap();
     let file = dir.path().join("l3.p4");
     fs::write(&file, program).unwrap();
     fs::write(dir.path().join("l3.p4.sluice"), beside).unwrap();
     let frames = dir.path().join("hosts.pcap");
-    let gen_roce = ["gen", "roce", "--flows", "1", "--src", "10.0.0.1", "--dst", "10.0.1.1", "--sport", "5000"];
+    let gen_roce =
+        ["gen", "roce", "--flows", "1", "--src", "10.0.0.1", "--dst", "10.0.1.1", "--sport", "5000"];
     let (input, flow) = (format!("leaf0:0@{}", frames.display()), "10.0.0.1:5000-10.0.1.1");
     let replay = ["replay", text(&file), "--topology", "two-tor", "-i", &input, "--story", flow];
     let story = |ttl: &str| {

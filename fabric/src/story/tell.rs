@@ -102,7 +102,9 @@ impl Story {
         // If no packet reached the receiver, the switch that packets came to last takes the place of its ToR.
         let newest = |w: &Watcher| w.events.iter().map(|e| e.time).max();
         let last = || {
-            (0..watchers.len()).filter(|at| !watchers[*at].events.is_empty()).max_by_key(|at| newest(&watchers[*at]))
+            (0..watchers.len())
+                .filter(|at| !watchers[*at].events.is_empty())
+                .max_by_key(|at| newest(&watchers[*at]))
         };
         let destination = watchers.iter().position(out).or_else(last).unwrap_or(source);
         if source == destination {

@@ -10,7 +10,7 @@ use super::progress::ProgressLine;
 use super::text::checked;
 use super::{
     SENT, add_rate, check_turns, config, control_plane, coverage_files, executors, generators, options, page,
-    rate_text, resolution, schedule, verdict, writer,
+    rate_text, schedule, verdict, writer,
 };
 use crate::args::{EngineKind, ReplayArgs};
 use crate::fail::Failure;
@@ -249,7 +249,7 @@ fn run_page(
     let name = summary["program"].as_str().unwrap_or("");
     page::page(&page::Run {
         title: format!("{name} on {} switches", network.switches.len()),
-        command: format!("sluice replay {}", own_arguments("replay", &args.program, &[])),
+        command: format!("sluice replay {}", own_arguments("replay", "replay", &args.program, &[])),
         summary,
         programs: network.switches.iter().map(|s| &s.placed.program).collect(),
         latency: &outcome.latency,

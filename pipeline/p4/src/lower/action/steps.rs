@@ -220,7 +220,8 @@ impl<'a> Lower<'a> {
         match later.split_first() {
             Some((stmt, behind)) if !within.is_empty() => {
                 let called = self.called_action(stmt);
-                let mut parts = called.map_or_else(Vec::new, |(called, _)| self.after_split(frame, called, within));
+                let mut parts =
+                    called.map_or_else(Vec::new, |(called, _)| self.after_split(frame, called, within));
                 parts.push(part(behind));
                 parts
             }
