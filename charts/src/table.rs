@@ -5,8 +5,8 @@ use maud::{Markup, Render, html};
 /// Most rows of a table; a page with more of them is too long to read.
 const ROWS: usize = 400;
 
-/// A table whose cells are text. The first column, and columns with words, are aligned left, numbers right. Of more than 400 rows,
-/// the first ones are shown, and a line below says how many are left out.
+/// A table whose cells are text. The first column, and columns with words, are aligned left, numbers right. Of more than
+/// 400 rows, the first ones are shown, and a line below says how many are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// Headings of the columns.

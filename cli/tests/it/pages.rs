@@ -104,7 +104,15 @@ fn a_hunt_has_a_page_with_the_programs_text() {
 #[test]
 fn reports_and_comparisons_have_pages() {
     let html = page(&["report", "l3-ecmp"]);
-    is_complete(&html, &["Why it is in this stage", "if (ipv4.isValid())", ">cycles</text>", "ipv6_route continues in stage 4"]);
+    is_complete(
+        &html,
+        &[
+            "Why it is in this stage",
+            "if (ipv4.isValid())",
+            ">cycles</text>",
+            "ipv6_route continues in stage 4",
+        ],
+    );
     // A box in each of its stages, 3 and 4.
     assert_eq!(html.matches(">ipv6_route</text>").count(), 2);
     let html = page(&["report", "l3-ecmp", "--compare", "ecmp"]);
@@ -157,8 +165,12 @@ fn obeys_the_format(events: &[Value]) {
             "M" => {
                 match event["name"].as_str().unwrap() {
                     "process_name" => drop((event["args"]["name"].as_str().unwrap(), processes.insert(pid))),
-                    "thread_name" => drop((event["args"]["name"].as_str().unwrap(), named.insert((pid, tid)))),
-                    "process_sort_index" | "thread_sort_index" => assert!(event["args"]["sort_index"].is_u64()),
+                    "thread_name" => {
+                        drop((event["args"]["name"].as_str().unwrap(), named.insert((pid, tid))))
+                    }
+                    "process_sort_index" | "thread_sort_index" => {
+                        assert!(event["args"]["sort_index"].is_u64())
+                    }
                     other => panic!("{other}"),
                 }
                 assert!(event.get("ts").is_none());
@@ -204,7 +216,8 @@ fn obeys_the_format(events: &[Value]) {
         assert!(phases[1..phases.len() - 1].iter().all(|phase| *phase == "t"));
         assert!(list.windows(2).all(|pair| pair[0].1 <= pair[1].1), "arrows of {id} go forward");
         for (_, at, pid, tid) in &list {
-            let inside = slices[&(*pid, *tid)].iter().any(|(from, length)| (*from..=from + length).contains(at));
+            let inside =
+                slices[&(*pid, *tid)].iter().any(|(from, length)| (*from..=from + length).contains(at));
             assert!(inside, "an arrow of {id} begins in a slice");
         }
     }
@@ -287,8 +300,11 @@ fn a_network_has_links_and_arrows_from_switch_to_switch() {
     let args = ["replay", "conweave", "--topology", "two-tor"];
     let (events, facts) = trace(&args, "t.json.gz");
     obeys_the_format(&events);
-    let names: BTreeSet<&str> =
-        events.iter().filter(|e| e["name"] == "process_name").map(|e| e["args"]["name"].as_str().unwrap()).collect();
+    let names: BTreeSet<&str> = events
+        .iter()
+        .filter(|e| e["name"] == "process_name")
+        .map(|e| e["args"]["name"].as_str().unwrap())
+        .collect();
     assert!(names.contains("leaf0") && names.contains("leaf1") && names.contains("links"), "{names:?}");
     let crossed = events.iter().filter(|e| e["ph"] == "t" || e["ph"] == "f");
     let switches: BTreeSet<u64> = crossed.map(|e| e["pid"].as_u64().unwrap()).collect();

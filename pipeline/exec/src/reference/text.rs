@@ -6,9 +6,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::meter::Colour;
 use sluice_asic::salu::State as Element;
 use sluice_control::show_value;
-use sluice_ir::{
-    ActionCall, Field, Intrinsic, Key, Loc, MeterKind, Next, Program, SelectKey, words,
-};
+use sluice_ir::{ActionCall, Field, Intrinsic, Key, Loc, MeterKind, Next, Program, SelectKey, words};
 use std::fmt::Write;
 
 /// Tracer that writes one line per step, with names and, if known, the program's source line.
