@@ -41,13 +41,13 @@ impl Table {
 impl Render for Table {
     fn render(&self) -> Markup {
         let left = self.left();
-        let is_left = |column: usize| left.get(column).copied().unwrap_or(false);
+        let is_left = |column: usize| left.get(column).copied().unwrap_or(false).then_some("l");
         html! {
             div.wide { table {
-                thead { tr { @for (column, head) in self.header.iter().enumerate() { th.l[is_left(column)] { (head) } } } }
+                thead { tr { @for (column, head) in self.header.iter().enumerate() { th class=[is_left(column)] { (head) } } } }
                 tbody {
                     @for row in self.rows.iter().take(ROWS) {
-                        tr { @for (column, cell) in row.iter().enumerate() { td.l[is_left(column)] { (cell) } } }
+                        tr { @for (column, cell) in row.iter().enumerate() { td class=[is_left(column)] { (cell) } } }
                     }
                 }
             } }

@@ -15,7 +15,7 @@ for (const figure of document.querySelectorAll("figure.plot")) {
   const groups = data.lines.map((_, number) => {
     const drawn = svg.querySelector(`g[data-line="${number}"]`);
     if (drawn) return drawn;
-    const group = document.createElementNS("http://www.w3.org/2000/svg", "g");
+    const group = document.createElementNS(svg.namespaceURI, "g");
     const key = keys[number].querySelector("[stroke]");
     for (const [name, value] of [["fill", "none"], ["stroke-width", "1.5"]]) group.setAttribute(name, value);
     for (const name of ["stroke", "stroke-dasharray"]) group.setAttribute(name, key.getAttribute(name));
