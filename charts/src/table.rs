@@ -5,8 +5,8 @@ use maud::{Markup, Render, html};
 /// Most rows of a table; a page with more of them is too long to read.
 const ROWS: usize = 400;
 
-/// A table whose cells are text. The first column, and columns with words, are aligned left, numbers right. Of more than 400 rows,
-/// the first ones are shown, and a line below says how many are left out.
+/// A table whose cells are text. The first column, and columns with words, are aligned left, numbers right. Of more than
+/// 400 rows, the first ones are shown, and a line below says how many are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// Headings of the columns.
@@ -41,13 +41,13 @@ impl Table {
 impl Render for Table {
     fn render(&self) -> Markup {
         let left = self.left();
-        let is_left = |column: usize| left.get(column).copied().unwrap_or(false);
+        let is_left = |column: usize| left.get(column).copied().unwrap_or(false).then_some("l");
         html! {
             div.wide { table {
-                thead { tr { @for (column, head) in self.header.iter().enumerate() { th.l[is_left(column)] { (head) } } } }
+                thead { tr { @for (column, head) in self.header.iter().enumerate() { th class=[is_left(column)] { (head) } } } }
                 tbody {
                     @for row in self.rows.iter().take(ROWS) {
-                        tr { @for (column, cell) in row.iter().enumerate() { td.l[is_left(column)] { (cell) } } }
+                        tr { @for (column, cell) in row.iter().enumerate() { td class=[is_left(column)] { (cell) } } }
                     }
                 }
             } }

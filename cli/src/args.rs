@@ -343,8 +343,8 @@ pub(crate) struct ReplayArgs {
     /// Folder for out.pcapng, summary.json, report.json, entries.toml and manifest.json
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Write the results as one self-contained page: drops by cause, ports, latency, queues, pools and pauses over time, counters;
-    /// with --story, the life of the flow
+    /// Write the results as one self-contained page: drops by cause, ports, latency, queues, pools and pauses over time,
+    /// counters; with --story, the life of the flow
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Entries that replace the default ones: a .toml file, or lines such as `table_add`. In a network, FILE is for all

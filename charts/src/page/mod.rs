@@ -1,5 +1,5 @@
-//! The frame of a page: one HTML file without network, for a screen and for paper, light and dark, with a list of contents and a
-//! search.
+//! The frame of a page: one HTML file without network, for a screen and for paper, light and dark, with a list of contents
+//! and a search.
 
 use crate::palette::Colour;
 use maud::{DOCTYPE, Markup, PreEscaped, html};

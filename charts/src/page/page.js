@@ -24,7 +24,8 @@
         if (!found) continue;
         count++;
         first ??= part;
-        for (let at = part.closest("details:not(.data)"); at; at = at.parentElement.closest("details:not(.data)")) at.open = true;
+        const around = "details:not(.data)";
+        for (let at = part.closest(around); at; at = at.parentElement.closest(around)) at.open = true;
       }
       all += count;
       const link = nav.querySelector(`a[href="#${CSS.escape(section.id)}"]`);

@@ -1,8 +1,9 @@
 //! Plots of a page that the reader can zoom: lines, steps and marks over one axis.
 //!
-//! A plot is a complete drawing without a script. With [`ZOOM`] in its page, dragging, the wheel or the keyboard select a part of
-//! the horizontal axis, the vertical axis follows, and the least and the greatest value in the part are written below, with their
-//! places. The script reads the same points from the page, and lists them as a table if asked to; nothing is fetched.
+//! A plot is a complete drawing without a script. With [`ZOOM`] in its page, dragging, the wheel or the keyboard select a
+//! part of the horizontal axis, the vertical axis follows, and the least and the greatest value in the part are written
+//! below, with their places. The script reads the same points from the page, and lists them as a table if asked to; nothing
+//! is fetched.
 
 mod data;
 mod scale;
@@ -20,7 +21,8 @@ use std::fmt::Write;
 const DASHES: [&str; 8] = ["", "8 3", "2 2.5", "9 3 2 3", "", "5 2", "1.5 2", "9 3 2 3 2 3"];
 /// Dashes of limits.
 const LIMIT: &str = "4 4";
-/// A limit is drawn at first only if it is at most this multiple of the highest point: a limit far above would flatten the lines.
+/// A limit is drawn at first only if it is at most this multiple of the highest point: a limit far above would flatten the
+/// lines.
 const NEAR: f64 = 3.0;
 
 /// The script of pages with plots, for [`Page::script`](crate::Page::script).
@@ -46,8 +48,8 @@ pub enum PlotStyle {
     Marked,
     /// A hollow mark on each point, without a line: values that others gave.
     Dots,
-    /// A thin dashed level from each point to the next one: a limit of other lines. One far above all lines is hidden at first, and
-    /// no limit counts as the greatest or least value.
+    /// A thin dashed level from each point to the next one: a limit of other lines. One far above all lines is hidden at
+    /// first, and no limit counts as the greatest or least value.
     Limit,
 }
 
@@ -215,7 +217,8 @@ impl Render for Plot {
                     g.shade {
                         @for (from, to) in &self.shade.spans {
                             @let (from, to) = (x.pixel(*from), x.pixel(*to));
-                            rect x=(px(from)) y=(TOP) width=(px((to - from).max(0.5))) height=(HEIGHT - TOP - BOTTOM) fill=(Colour::LIGHT_RED) {}
+                            rect x=(px(from)) y=(TOP) width=(px((to - from).max(0.5))) height=(HEIGHT - TOP - BOTTOM)
+                                fill=(Colour::LIGHT_RED) {}
                         }
                     }
                     @for (number, line) in self.lines.iter().enumerate().filter(|(_, line)| !self.is_far(line)) {

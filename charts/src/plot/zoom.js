@@ -15,7 +15,7 @@ for (const figure of document.querySelectorAll("figure.plot")) {
   const groups = data.lines.map((_, number) => {
     const drawn = svg.querySelector(`g[data-line="${number}"]`);
     if (drawn) return drawn;
-    const group = document.createElementNS("http://www.w3.org/2000/svg", "g");
+    const group = document.createElementNS(svg.namespaceURI, "g");
     const key = keys[number].querySelector("[stroke]");
     for (const [name, value] of [["fill", "none"], ["stroke-width", "1.5"]]) group.setAttribute(name, value);
     for (const name of ["stroke", "stroke-dasharray"]) group.setAttribute(name, key.getAttribute(name));
@@ -82,8 +82,9 @@ for (const figure of document.querySelectorAll("figure.plot")) {
         d += !d ? "M" + at(x, y) : isStep(line) ? "H" + x.toFixed(1) + "V" + y.toFixed(1) : "L" + at(x, y);
         if (n < from || n >= to) continue;
         if (line.a) bars += "M" + at(x, py(line.a[n])) + "V" + py(line.b[n]).toFixed(1);
-        if (line.s === DOTS) circles += `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="4.5" stroke-width="2"/>`;
-        if (line.s === MARKED) circles += `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="3" fill="${group.getAttribute("stroke")}"/>`;
+        const place = `cx="${x.toFixed(1)}" cy="${y.toFixed(1)}"`;
+        if (line.s === DOTS) circles += `<circle ${place} r="4.5" stroke-width="2"/>`;
+        if (line.s === MARKED) circles += `<circle ${place} r="3" fill="${group.getAttribute("stroke")}"/>`;
       }
       group.innerHTML = (line.s === DOTS ? "" : `<path d="${d}"/>`) + `<path d="${bars}" stroke-dasharray="none"/>` + circles;
     });
@@ -97,8 +98,8 @@ for (const figure of document.querySelectorAll("figure.plot")) {
       `<text x="${L - 6}" y="${py(v) + 5}" text-anchor="end" fill="#616e7c">${name(v)}</text>`).join("");
     const say = (word, of) => of ? `${word} ${short(of[1])} (${data.lines[of[2]].n}) at ${short(of[0])}` : "";
     const zoomed = part[0] > whole[0] || part[1] < whole[1];
-    read.textContent = [say("greatest", most), say("least", least),
-      zoomed ? `from ${short(back(part[0]))} to ${short(back(part[1]))}; double click or 0 shows all` : "drag, Ctrl + wheel or + zoom"]
+    const shown = `from ${short(back(part[0]))} to ${short(back(part[1]))}; double click or 0 shows all`;
+    read.textContent = [say("greatest", most), say("least", least), zoomed ? shown : "drag, Ctrl + wheel or + zoom"]
       .filter(Boolean).join("; ");
   };
   const zoom = (a, b) => {
@@ -116,7 +117,11 @@ for (const figure of document.querySelectorAll("figure.plot")) {
     return part[0] + Math.min(Math.max((x - L) / (W - R - L), 0), 1) * (part[1] - part[0]);
   };
   let begun = null;
-  svg.addEventListener("mousedown", event => { begun = [value(event), event.clientX]; svg.focus({ preventScroll: true }); event.preventDefault(); });
+  svg.addEventListener("mousedown", event => {
+    begun = [value(event), event.clientX];
+    svg.focus({ preventScroll: true });
+    event.preventDefault();
+  });
   window.addEventListener("mouseup", event => {
     if (begun && Math.abs(event.clientX - begun[1]) > 4) zoom(begun[0], value(event));
     begun = null;
@@ -130,8 +135,11 @@ for (const figure of document.querySelectorAll("figure.plot")) {
     event.preventDefault();
   }, { passive: false });
   const middle = () => (part[0] + part[1]) / 2;
-  const actions = { "+": () => about(middle(), 0.5), "=": () => about(middle(), 0.5), "-": () => about(middle(), 2), "0": all, "Escape": all,
-    "ArrowLeft": () => move(-0.25), "ArrowRight": () => move(0.25) };
+  const closer = () => about(middle(), 0.5);
+  const actions = {
+    "+": closer, "=": closer, "-": () => about(middle(), 2), "0": all, "Escape": all,
+    "ArrowLeft": () => move(-0.25), "ArrowRight": () => move(0.25),
+  };
   svg.addEventListener("keydown", event => {
     if (event.ctrlKey || event.metaKey || event.altKey || !actions[event.key]) return;
     actions[event.key]();
@@ -161,9 +169,13 @@ for (const figure of document.querySelectorAll("figure.plot")) {
     };
     add("th", ["line", data.x, data.y, ...bars ? ["from", "to"] : []]);
     for (const line of data.lines) {
-      line.x.forEach((x, n) => add("td", [line.n, short(x), short(line.y[n]), ...line.a ? [short(line.a[n]), short(line.b[n])] : []]));
+      line.x.forEach((x, n) => {
+        const ends = line.a ? [short(line.a[n]), short(line.b[n])] : [];
+        add("td", [line.n, short(x), short(line.y[n]), ...ends]);
+      });
     }
-    for (const [from, to] of data.h) add("td", [figure.querySelector(".legend > span").textContent.trim(), `${short(from)} to ${short(to)}`, ""]);
+    const shaded = figure.querySelector(".legend > span")?.textContent.trim();
+    for (const [from, to] of data.h) add("td", [shaded, `${short(from)} to ${short(to)}`, ""]);
     place.append(made);
   });
   // For links to a part: #plot=NUMBER,FROM,TO

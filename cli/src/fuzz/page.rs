@@ -74,12 +74,14 @@ fn header(done: &Done<'_>) -> Markup {
                 1 => span.tag.fail { "1 property failed" },
                 several => span.tag.fail { (several) " properties failed" },
             }
-            " " b { (status.cases) } " inputs, " b { (status.packets) } " packets on " (subject.placement.chip.name) ", seed " (done.args.seed)
+            " " b { (status.cases) } " inputs, " b { (status.packets) } " packets on "
+            (subject.placement.chip.name) ", seed " (done.args.seed)
             "; " b { (all.percent()) " %" } " of the reachable points reached (" (all.hit) " of " (all.total) ")"
         }
         p.note { code { "sluice fuzz " (own_arguments("fuzz", "fuzz", &done.args.program, &[])) } }
         @if !done.profile.is_empty() {
-            p.note { "Parameters for hunts: " (done.profile.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")) }
+            p.note { "Parameters for hunts: "
+            (done.profile.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")) }
         }
     }
 }
@@ -138,7 +140,8 @@ fn mutants(m: &Value) -> Markup {
         p {
             "Properties notice " b { (number("property_kill_rate_percent")) " %" } " of the mutants that change a packet's bytes, port, fate or order: "
             (number("visible_by_property")) " of " (number("visible")) ". Properties or comparison with the original notice "
-            b { (number("kill_rate_percent")) " %" } " of all " (number("mutants")) " mutants; " (number("equivalent")) " are equivalent for certain, "
+            b { (number("kill_rate_percent")) " %" } " of all " (number("mutants")) " mutants; "
+            (number("equivalent")) " are equivalent for certain, "
             (number("refused")) " changes were refused by the verifier."
         }
         div.wide { table {

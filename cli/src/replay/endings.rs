@@ -43,8 +43,8 @@ fn ending(
     let meaning = device.map(|d| d.0).or(label.map(|l| l.doc.as_str())).or_else(own).unwrap_or("");
     let help = device.map(|(_, help)| match unobeyed_pauses(reason, s) {
         Some(sent) => format!(
-            "--obey-pfc, because the switch sent {sent} PFC frames and the senders of the captures did not stop;\n              if \
-             drops remain, {help}"
+            "--obey-pfc, because the switch sent {sent} PFC frames and the senders of the captures did not \
+             stop;\n              if drops remain, {help}"
         ),
         None => help.to_owned(),
     });

@@ -74,7 +74,8 @@ fn scenarios(outcomes: &[Outcome]) -> Markup {
                 @let main = outcome.main();
                 @let of = |text: fn(&Check) -> &String| main.map_or_else(String::new, |c| with_unit(text(c), c.unit));
                 tr.missing[outcome.passed() == Some(false)] {
-                    th.l { (outcome.id) } td.l { (outcome.profile) } td.l { (tag(outcome.passed() == Some(true))) } td { (outcome.checks.len()) }
+                    th.l { (outcome.id) } td.l { (outcome.profile) } td.l { (tag(outcome.passed() == Some(true))) }
+                    td { (outcome.checks.len()) }
                     td.l.t { (outcome.title) } td.l.t { @if let Some(c) = main { code.long { (c.what) } } }
                     td.l { (of(|c| &c.expected)) } td.l { (of(|c| &c.actual)) } td.l { (outcome.source) }
                 }
@@ -87,10 +88,12 @@ fn scenarios(outcomes: &[Outcome]) -> Markup {
 fn checks<'o>(list: impl Iterator<Item = (&'o Outcome, &'o Check)>) -> Markup {
     html! {
         div.wide { table {
-            thead { tr { th.l { "scenario" } th.l { "case" } th.l { "line" } th.l { "assertion" } th.l { "expected" } th.l { "found" } th.l { "result" } } }
+            thead { tr { th.l { "scenario" } th.l { "case" } th.l { "line" } th.l { "assertion" } th.l { "expected" }
+            th.l { "found" } th.l { "result" } } }
             tbody { @for (outcome, c) in list {
                 tr.missing[!c.passed] {
-                    td.l { (name(outcome)) } td.l { (c.case) } td.l { code { (outcome.origin) ":" (c.line) } } td.l.t { code.long { (c.what) } }
+                    td.l { (name(outcome)) } td.l { (c.case) } td.l { code { (outcome.origin) ":" (c.line) } }
+                    td.l.t { code.long { (c.what) } }
                     td.l { (with_unit(&c.expected, c.unit)) } td.l { (with_unit(&c.actual, c.unit)) } td.l { (tag(c.passed)) }
                 }
             } }

@@ -409,7 +409,10 @@ fn read_outs(dom: &str) -> Vec<(String, String)> {
     };
     figures
         .map(|figure| {
-            (between(figure, "<figcaption>", "</figcaption>"), between(figure, "<p class=\"read\">", "</p>"))
+            (
+                between(figure, "<figcaption>", "</figcaption>"),
+                between(figure, "<p class=\"read\" role=\"status\">", "</p>"),
+            )
         })
         .collect()
 }
@@ -455,11 +458,11 @@ fn pages_are_whole_without_a_network_and_zoom_in_a_browser() {
     let of = |dom: &str| read_outs(dom).into_iter().find(|(title, _)| title == link).unwrap().1;
     let said = of(&dom);
     assert!(said.starts_with(&format!("greatest {} (", most as f64 / 10.0)), "{most}: {said}");
-    assert!(said.contains("; least ") && said.contains("drag or turn the wheel"), "{said}");
+    assert!(said.contains("; least ") && said.contains("drag, Ctrl + wheel or + zoom"), "{said}");
     let number = read_outs(&dom).iter().position(|(title, _)| title == link).unwrap();
     let zoomed = in_browser(&page, &format!("#plot={number},20,40")).unwrap();
     let said = of(&zoomed);
-    assert!(said.contains("from 20 to 40; double click shows all"), "{said}");
+    assert!(said.contains("from 20 to 40; double click or 0 shows all"), "{said}");
     // The other plots are as before.
     assert_eq!(read_outs(&zoomed)[0], read_outs(&dom)[0]);
 }

@@ -47,7 +47,7 @@ fn a_replay_has_a_page_with_its_numbers() {
     }
     // The plot of the memory has the watermark of the summary.
     let most = summary["pools"][0]["max_cells"].as_u64().unwrap();
-    let plot = html.split("Memory and pools").nth(1).unwrap();
+    let plot = html.split_once("<figcaption>Memory and pools").unwrap().1;
     let data = plot.split("<script type=\"application/json\">").nth(1).unwrap();
     let data: Value = serde_json::from_str(data.split("</script>").next().unwrap()).unwrap();
     let levels = data["lines"][0]["y"].as_array().unwrap();

@@ -131,7 +131,8 @@ impl Comparison {
         let rows = html! {
             div.wide { table {
                 thead { tr {
-                    th.l { "quantity" } th { "A" } th { "B" } th { "B - A" } th { "A, share" } th { "B, share" } th.l { "A above B" }
+                    th.l { "quantity" } th { "A" } th { "B" } th { "B - A" } th { "A, share" } th { "B, share" }
+                    th.l { "A above B" }
                 } }
                 tbody { @for row in self.rows.iter().filter(|r| r.values != [0, 0]) {
                     @let difference = row.values[1] as i64 - row.values[0] as i64;
@@ -139,7 +140,8 @@ impl Comparison {
                         th.l { (row.what) } td { (row.values[0]) } td { (row.values[1]) }
                         td { @if difference == 0 { "=" } @else { (format!("{difference:+}")) } }
                         td { (percent(share(row, 0))) } td { (percent(share(row, 1))) }
-                        td.l { @if let (Some(a), Some(b)) = (share(row, 0), share(row, 1)) { (share_bar(a)) br; (share_bar(b)) } }
+                        td.l { @if let (Some(a), Some(b)) = (share(row, 0), share(row, 1)) { (share_bar(a))
+                        br; (share_bar(b)) } }
                     }
                 } }
             } }

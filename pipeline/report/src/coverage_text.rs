@@ -49,9 +49,12 @@ impl State {
 
 /// Style of the lines.
 pub const STYLE: &str = r"
-table.lines { width:100%; } table.lines td { border:0; border-bottom:1px solid var(--line); padding:.02rem .4rem; vertical-align:top; }
-table.lines td.line { text-align:left; white-space:pre-wrap; overflow-wrap:anywhere; min-width:20rem; font-family:ui-monospace,'Liberation Mono',monospace; font-size:12px; }
-table.lines tr.all { background:var(--good); } table.lines tr.some { background:#f6e7b8; color:#000; } table.lines tr.none { background:var(--bad); }
+table.lines { width:100%; }
+table.lines td { border:0; border-bottom:1px solid var(--line); padding:.02rem .4rem; vertical-align:top; }
+table.lines td.line { text-align:left; white-space:pre-wrap; overflow-wrap:anywhere; min-width:20rem; font-size:12px;
+  font-family:ui-monospace,'Liberation Mono',monospace; }
+table.lines tr.all { background:var(--good); } table.lines tr.some { background:#f6e7b8; color:#000; }
+table.lines tr.none { background:var(--bad); }
 table.lines td.l { font-size:12px; max-width:30rem; } table.lines tr.all td.l, table.lines tr.none td.l { color:inherit; }
 ";
 

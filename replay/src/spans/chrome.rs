@@ -1,9 +1,10 @@
 //! Spans as a trace in the Chrome trace event format, which Perfetto and `chrome://tracing` open.
 //!
-//! A switch is a process; the links are one more. A pipe's gress, a queue and the wire of a port are threads; passes in flight at
-//! the same time are on several threads of a gress. Passes and frames on wires are complete events (`X`), the parts of a pass
-//! nested in it. Waits in queues overlap, so they are asynchronous events (`b`, `e`), and so are packets from their first bit in
-//! to their first bit out. Depths of queues are counters (`C`). The slices of one packet are joined by flow arrows (`s`, `t`,
+//! A switch is a process; the links are one more. A pipe's gress, a queue and the wire of a port are threads; passes in
+//! flight at the same time are on several threads of a gress. Passes and frames on wires are complete events (`X`), the
+//! parts of a pass nested in it. Waits in queues overlap, so they are asynchronous events (`b`, `e`), and so are packets
+//! from their first bit in to their first bit out. Depths of queues are counters (`C`). The slices of one packet are joined
+//! by flow arrows (`s`, `t`,
 //! `f`) in order of time.
 
 use super::{End, PassTimes, Span, Spans};
@@ -143,12 +144,15 @@ impl Builder {
                 let event = json!({ "name": name, "cat": "queue", "args": args });
                 self.pair(&format!("q{process}.{number}"), (*from, *to), Some((track, 0)), &event);
                 for (at, cells) in [(*from, cells[0]), (*to, cells[1])] {
-                    let counter = json!({ "name": format!("{name}, cells"), "cat": "depth", "ph": "C", "args": { "cells": cells } });
+                    let name = format!("{name}, cells");
+                    let counter =
+                        json!({ "name": name, "cat": "depth", "ph": "C", "args": { "cells": cells } });
                     self.add(at, None, counter);
                 }
             }
             Span::Line { tag, port: on, from, to, bytes } => {
-                let event = json!({ "name": format!("packet {tag}"), "cat": "line", "args": { "packet": tag, "bytes": bytes } });
+                let args = json!({ "packet": tag, "bytes": bytes });
+                let event = json!({ "name": format!("packet {tag}"), "cat": "line", "args": args });
                 self.slice(*tag, Track::Line(*on), (*from, *to), event, &[]);
             }
             Span::Link { .. } => {}
@@ -156,7 +160,8 @@ impl Builder {
     }
 
     fn pass(&mut self, tag: u64, pipe: u8, gress: Gress, t: &PassTimes) {
-        let event = json!({ "name": format!("packet {tag}"), "cat": "pass", "args": { "packet": tag, "gress": gress.to_string() } });
+        let args = json!({ "packet": tag, "gress": gress.to_string() });
+        let event = json!({ "name": format!("packet {tag}"), "cat": "pass", "args": args });
         let parts = [
             ("parser", t.parser, t.parsed),
             ("wait for a slot", t.parsed, t.entered),
@@ -279,7 +284,9 @@ fn flow(
             n if n == last => "f",
             _ => "t",
         };
-        let mut event = json!({ "name": "packet", "cat": "flow", "ph": ph, "id": tag, "pid": pid, "tid": tid, "ts": micros(*at) });
+        let mut event =
+            json!({ "name": "packet", "cat": "flow", "ph": ph, "id": tag, "pid": pid, "tid": tid });
+        event["ts"] = micros(*at);
         if ph != "s" {
             event["bp"] = "e".into();
         }

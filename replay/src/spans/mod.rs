@@ -14,8 +14,8 @@ use sluice_place::Placement;
 use sluice_switch::{GENERATED, Left, Lost, PassEvent, QueueEvent};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The packets whose spans are recorded: every `every`-th one of the inputs, at most `most` of them. Packets that a switch makes
-/// have no number of their own, so only copies of these packets are recorded.
+/// The packets whose spans are recorded: every `every`-th one of the inputs, at most `most` of them. Packets that a switch
+/// makes have no number of their own, so only copies of these packets are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpanRequest {
     /// Distance of the packets, from 1.

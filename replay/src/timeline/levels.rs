@@ -1,5 +1,5 @@
-//! A drawing of a timeline in bounded memory: levels, limits and pauses of each place. Every point that is kept was reported, and
-//! the highest and the lowest level of each stretch are kept exactly.
+//! A drawing of a timeline in bounded memory: levels, limits and pauses of each place. Every point that is kept was
+//! reported, and the highest and the lowest level of each stretch are kept exactly.
 
 use sluice_switch::{Subject, TimelineRow};
 use std::collections::BTreeMap;
@@ -179,11 +179,11 @@ pub struct Line {
     pub name: String,
     /// Corners of the level over time.
     pub points: Vec<(f64, f64)>,
-    /// Corners of the level over time at which a lossless group pauses its senders, any other group or queue takes no more, and a
-    /// pool is full, as it was when the place's own level changed; empty if only the pool limits the place.
+    /// Corners of the level over time at which a lossless group pauses its senders, any other group or queue takes no more,
+    /// and a pool is full, as it was when the place's own level changed; empty if only the pool limits the place.
     pub limit: Vec<(f64, f64)>,
-    /// Begin and end of pauses: of a group, it pauses its senders; of a queue, it may not send. Of more than 2,000 pauses, those
-    /// with the shortest gaps are joined.
+    /// Begin and end of pauses: of a group, it pauses its senders; of a queue, it may not send. Of more than 2,000 pauses,
+    /// those with the shortest gaps are joined.
     pub pauses: Vec<(f64, f64)>,
     /// The first time of the highest level, and that level.
     pub peak: (f64, u32),
@@ -221,8 +221,8 @@ impl Levels {
         self.busiest(LINES, |_| true)
     }
 
-    /// Returns the `most` places of some kinds with the highest peaks, in order of their kind, name and number. Places that were
-    /// always empty are left out.
+    /// Returns the `most` places of some kinds with the highest peaks, in order of their kind, name and number. Places that
+    /// were always empty are left out.
     #[must_use]
     pub fn busiest(&self, most: usize, of: impl Fn(Subject) -> bool) -> Vec<Line> {
         let mut busiest: Vec<_> = self

@@ -1,10 +1,10 @@
-//! `--html FILE`: one page about a replay, made from its summary: where packets ended, ports, latency, what queues and pools held
-//! over time, counters. The page of a network has its switches and links, too.
+//! `--html FILE`: one page about a replay, made from its summary: where packets ended, ports, latency, what queues and
+//! pools held over time, counters. The page of a network has its switches and links, too.
 
 mod over_time;
 mod tables;
 
-use super::endings::endings;
+use super::endings::{Ending, endings};
 use super::text::n;
 use maud::{Markup, html};
 use serde_json::Value;
@@ -99,25 +99,27 @@ fn fates(run: &Run<'_>) -> Markup {
     let entered = n(&s["packets"]["in"]).max(1) as f64;
     let share = |packets: u64| packets as f64 / entered;
     let all = endings(&run.programs, s);
+    let help = |e: &Ending| e.help.as_deref().unwrap_or("").split_whitespace().collect::<Vec<_>>().join(" ");
+    let held =
+        s["held"].as_object().into_iter().flatten().map(|(place, count)| format!("{count} in {place}"));
+    let held: Vec<String> = held.collect();
     let helps = all.iter().any(|e| e.help.is_some());
     html! {
         @if all.is_empty() { p { "No packet ended inside." } } @else {
             div.wide { table {
-                thead { tr { th.l { "reason" } th.l { "fate" } th { "packets" } th { "of packets in" } th.l { "" } th.l { "meaning" } @if helps { th.l { "try" } } } }
+                thead { tr { th.l { "reason" } th.l { "fate" } th { "packets" } th { "of packets in" } th.l { "" }
+                th.l { "meaning" } @if helps { th.l { "try" } } } }
                 tbody { @for e in &all {
                     tr {
                         td.l { code { (e.reason) } } td.l { (e.word) } td { (e.packets) }
                         td { (format!("{:.1} %", 100.0 * share(e.packets))) } td.l { (share_bar(share(e.packets))) }
                         td.l.t { (e.meaning) }
-                        @if helps { td.l.t { (e.help.as_deref().unwrap_or("").split_whitespace().collect::<Vec<_>>().join(" ")) } }
+                        @if helps { td.l.t { (help(e)) } }
                     }
                 } }
             } }
         }
-        @let held = s["held"].as_object();
-        @if let Some(held) = held.filter(|held| !held.is_empty()) {
-            p { "Held at the end: " (held.iter().map(|(place, count)| format!("{count} in {place}")).collect::<Vec<_>>().join(", ")) "." }
-        }
+        @if !held.is_empty() { p { "Held at the end: " (held.join(", ")) "." } }
     }
 }
 
@@ -146,7 +148,10 @@ fn latency(run: &Run<'_>) -> Markup {
     let row = |(name, key): (&str, &str)| vec![name.to_owned(), ns(key)];
     let rows = [("least", "min"), ("median", "p50"), ("99 %", "p99"), ("most", "max")].into_iter().map(row);
     html! {
-        p.note { "From " (l["method"].as_str().unwrap_or("first bit in to first bit out")) "; shares to three significant digits, ends exactly." }
+        p.note {
+            "From " (l["method"].as_str().unwrap_or("first bit in to first bit out"))
+            "; shares to three significant digits, ends exactly."
+        }
         div.plots { (plot) (Table::new(&["", "ns"]).rows(rows)) }
     }
 }

@@ -211,11 +211,13 @@ pub(super) fn pfc(s: &Value) -> Markup {
         }
         @if !storms.is_empty() {
             h3 { "PFC watchdog" }
-            (Table::new(&["port", "queue", "action", "status", "detected", "restored", "dropped"]).rows(storms.iter().map(storm)))
+            @let header = ["port", "queue", "action", "status", "detected", "restored", "dropped"];
+            (Table::new(&header).rows(storms.iter().map(storm)))
         }
         @if !held.is_empty() {
             h3 { "Senders that obey PFC, over cables of " (words(&s["obey_pfc"]["cable_m"])) " m" }
-            (Table::new(&["port", "pauses", "packets held back", "not sent", "longest wait, ns", "waits together, ns"]).rows(held.iter().map(sender)))
+            @let header = ["port", "pauses", "packets held back", "not sent", "longest wait, ns", "waits together, ns"];
+            (Table::new(&header).rows(held.iter().map(sender)))
         }
     }
 }
@@ -257,7 +259,8 @@ pub(super) fn state(s: &Value) -> Markup {
         (list(s, "registers").map(register).collect(), list(s, "readings").map(reading).collect());
     html! {
         @if !registers.is_empty() { (Table::new(&["register", "pipe", "changed", "elements"]).rows(registers)) }
-        @if !readings.is_empty() { h3 { "Readings of the control plane" } (Table::new(&["cell", "pipe", "ns", "value"]).rows(readings)) }
+        @if !readings.is_empty() { h3 { "Readings of the control plane" }
+        (Table::new(&["cell", "pipe", "ns", "value"]).rows(readings)) }
     }
 }
 
@@ -273,7 +276,8 @@ pub(super) fn inputs(s: &Value) -> Markup {
         (Table::new(&["input", "port", "packets"]).rows(rows))
         p { "Seed " (words(&s["seed"])) "." }
         @if !params.is_empty() {
-            details { summary { (params.len()) " parameters of the program" } (Table::new(&["parameter", "value"]).rows(params)) }
+            details { summary { (params.len()) " parameters of the program" }
+            (Table::new(&["parameter", "value"]).rows(params)) }
         }
     }
 }

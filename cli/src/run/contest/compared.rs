@@ -25,8 +25,8 @@ pub(super) fn is_shown(all: &[Series]) -> bool {
     all.len() > 1
 }
 
-/// Returns the table. A program differs from the first one if the 95 % interval of the difference, taken seed by seed, is without
-/// 0; with one seed, if the numbers differ.
+/// Returns the table. A program differs from the first one if the 95 % interval of the difference, taken seed by seed, is
+/// without 0; with one seed, if the numbers differ.
 pub(super) fn view(all: &[Series]) -> Markup {
     let [first, others @ ..] = all else { return html! {} };
     let base = first.figures();
@@ -46,7 +46,8 @@ pub(super) fn view(all: &[Series]) -> Markup {
                     @for (name, heading, write, divisor) in NUMBERS {
                         @if let Some(row) = row(base.get(name), figures.get(name), divisor) {
                             tr.muted[row.verdict == "same"] {
-                                th.l { (series.label) } td.l { (heading) } td { (write(row.figures[0])) } td { (write(row.figures[1])) }
+                                th.l { (series.label) } td.l { (heading) } td { (write(row.figures[0])) }
+                                td { (write(row.figures[1])) }
                                 td { (row.percent) } td { (row.difference) } td.l { (row.verdict) }
                             }
                         }

@@ -112,7 +112,8 @@ fn table(all: &[Finished], links: bool) -> Markup {
                     @for series in &finished.results.series {
                         @let figures = series.figures();
                         tr {
-                            td { @if links && number < PAGES { a href=(format!("{number}.contest.html")) { (number) } } @else { (number) } }
+                            td { @if links && number < PAGES { a href=(format!("{number}.contest.html")) { (number) } }
+                            @else { (number) } }
                             @for key in &keys {
                                 td { (finished.axes.iter().find(|(name, _)| name == key).map_or("", |(_, value)| value.as_str())) }
                             }

@@ -19,7 +19,8 @@ const STYLE: &str = r"
 dl.params { display:grid; grid-template-columns:fit-content(40%) minmax(0,1fr); gap:0 1rem; font-family:ui-monospace,monospace; }
 dl.params dd { margin:0; overflow-wrap:anywhere; } dl.params dt { overflow-wrap:anywhere; }
 section#tables table { font-size:12px; } section#tables th { white-space:normal; }
-.phv { display:flex; flex-wrap:wrap; gap:2px; } .phv div { border:1px solid var(--line); border-left:4px solid #1f6fb5; padding:.1rem .3rem; font-size:12px;
+.phv { display:flex; flex-wrap:wrap; gap:2px; }
+.phv div { border:1px solid var(--line); border-left:4px solid #1f6fb5; padding:.1rem .3rem; font-size:12px;
   max-width:100%; overflow-wrap:anywhere; } .phv div.egress { border-left-color:#d55500; }
 .phv b { font-family:ui-monospace,monospace; }
 ";

@@ -107,12 +107,14 @@ pub(super) fn list(report: &Report) -> Markup {
         div.wide { table {
             thead { tr {
                 th.l { "Table" } th.l { "Gress" } th.l { "Kind" } th { "Stages" } th { "Earliest" } th { "Entries" } th { "Allocated" }
-                th { "SRAM" } th { "Map RAM" } th { "TCAM" } th { "Key bits" } th { "Action bits" } th.l { "Why it is in this stage" } th.l { "Source" }
+                th { "SRAM" } th { "Map RAM" } th { "TCAM" } th { "Key bits" } th { "Action bits" }
+                th.l { "Why it is in this stage" } th.l { "Source" }
             } }
             tbody {
                 @for t in &report.tables {
                     tr {
-                        td.l.t { (without_place(t)) @if shows_condition(t) { br; code.long { "if (" (t.condition) ")" } } } td.l { (t.gress) } td.l { (t.kind) } td { (stages(&t.parts)) } td { (t.min_stage) }
+                        td.l.t { (without_place(t)) @if shows_condition(t) { br; code.long { "if (" (t.condition) ")" } } }
+                        td.l { (t.gress) } td.l { (t.kind) } td { (stages(&t.parts)) } td { (t.min_stage) }
                         td { (dash(t.required.into())) } td { (dash(t.allocated)) } td { (dash(t.srams.into())) }
                         td { (dash(t.map_rams.into())) } td { (dash(t.tcams.into())) } td { (dash(t.key_bits.into())) }
                         td { (dash(t.action_bits.into())) } td.l.t { (t.why) }
