@@ -95,10 +95,11 @@ fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure
         folder.text(dir, "table_summary.log", "text", "tables in the vendor's layout", &summary())?;
         folder.finish(dir)?;
     }
-    if let Some(path) = &args.html {
+    type Writer = fn(&Report) -> String;
+    let pages = [(&args.html, report::html as Writer), (&args.dot, report::dot)];
+    for (path, text) in pages.into_iter().filter_map(|(path, text)| Some((path.as_ref()?, text))) {
         let mut file = Pending::create(path)?;
-        let page = report::html(report);
-        file.writer().write_all(page.as_bytes()).map_err(|e| Failure::file("write", path, &e))?;
+        file.writer().write_all(text(report).as_bytes()).map_err(|e| Failure::file("write", path, &e))?;
         file.finish()?;
     }
     if args.vendor_layout {

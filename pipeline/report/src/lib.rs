@@ -5,6 +5,7 @@
 
 mod compare;
 pub mod coverage;
+mod dot;
 mod grid;
 mod html;
 mod json;
@@ -18,6 +19,7 @@ mod why_not;
 mod tests;
 
 pub use compare::{Comparison, Difference, compare, json_no_comparison};
+pub use dot::dot;
 pub use html::html;
 pub use json::{json, json_no_fit, notes as notes_json};
 pub use remedies::{Remedy, remedies};
