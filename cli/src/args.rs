@@ -156,6 +156,9 @@ pub(crate) struct ReportArgs {
     /// Write the report as one self-contained page; with --compare, the comparison
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    /// Write the graph of dependencies, by stage, and the graphs of the parsers for Graphviz: `dot -Tsvg FILE`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "sweep", "watch"])]
+    pub(crate) dot: Option<PathBuf>,
     /// Print the columns of the vendor compiler's mau.resources.log and table_summary.log
     #[arg(long, conflicts_with = "json")]
     pub(crate) vendor_layout: bool,

@@ -95,8 +95,10 @@ fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure
         folder.text(dir, "table_summary.log", "text", "tables in the vendor's layout", &summary())?;
         folder.finish(dir)?;
     }
-    if let Some(path) = &args.html {
-        files::write(path, &report::html(report))?;
+    type Writer = fn(&Report) -> String;
+    let pages = [(&args.html, report::html as Writer), (&args.dot, report::dot)];
+    for (path, text) in pages.into_iter().filter_map(|(path, text)| Some((path.as_ref()?, text))) {
+        files::write(path, &text(report))?;
     }
     if args.vendor_layout {
         return print(&format!("{}\n{}", log(), summary()), &value, false);

@@ -40,6 +40,7 @@ mod report;
 mod scenarios;
 mod schemas;
 mod support;
+mod terminal;
 mod timelines;
 mod words;
 mod workloads;

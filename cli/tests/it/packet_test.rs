@@ -128,3 +128,103 @@ fn mistakes_of_files_are_told_and_nothing_runs() {
     let said = String::from_utf8(out.stderr).unwrap();
     assert!(said.contains("the folder has no packet test") && out.status.code() == Some(2), "{said}");
 }
+
+/// A test in TOML, of a shipped program with its default entries.
+const TOML: &str = r#"program = "l3-ecmp"
+chip = ["tofino", "tofino2"]
+entries = "default"
+
+[[step]]
+name = "a route of the default entries"
+repeat = 3
+send = { port = 0, frame = { kind = "udp", src = "10.200.0.9", dst = "10.1.0.1", size = 60 } }
+expect = { hex = "**** **** **** **** **** **** 8100 0064 0800 4500 .." }
+
+[[step]]
+name = "a new route leads to the neighbour at port 8"
+add = { table = "ipv4_route", key = { vrf = 0, dst = "10.77.0.0/16" }, action = "ipv4_set_nexthop", args = { nexthop = 9 } }
+send = { port = 0, frame = { kind = "udp", src = "10.200.0.9", dst = "10.77.1.1", size = 60 } }
+expect = { port = 8, hex = "0200 0000 0208 0200 0000 0001 .." }
+
+[[step]]
+name = "a frame that ends inside its header"
+send = { port = 0, hex = "0200 0000 0001" }
+expect = []
+"#;
+
+#[test]
+fn tests_in_toml_name_program_entries_and_ports() {
+    let dir = folder("toml");
+    let file = dir.path().join("route.toml");
+    fs::write(&file, TOML).unwrap();
+    let (name, all) = (text(&file), text(dir.path()));
+    let passed = format!("pass           {name} (tofino)\npass           {name} (tofino2)\n2 passed\n");
+    assert_eq!(ok(&["test", name]), passed);
+    assert_eq!(ok(&["test", all]), passed);
+    fs::write(&file, TOML.replace("port = 8,", "port = 9,")).unwrap();
+    let out = sluice(&["test", name, "--chip", "tofino2"]);
+    let said = String::from_utf8(out.stdout).unwrap();
+    assert_eq!(out.status.code(), Some(1));
+    for part in [
+        "route.toml:14: a packet that no line expects left by port 8: 02000000 0208",
+        "route.toml:15: no packet left by port 9;",
+    ] {
+        assert!(said.contains(part), "{part}:\n{said}");
+    }
+}
+
+#[test]
+fn packets_of_captures_are_sent_and_expected() {
+    let dir = folder("toml-pcap");
+    let path = |name: &str| dir.path().join(name);
+    ok(&["gen", "udp", "--dst", "10.77.1.1", "--size", "60", "--packets", "2", "-o", text(&path("in.pcap"))]);
+    let step = "[[step]]\nsend = { port = 0, pcap = \"in.pcap\" }\n";
+    let test = format!(
+        "program = \"ecmp\"\nset = {{ ports = 2 }}\n{step}expect = {{ port = 0, pcap = \"in.pcap\" }}\n"
+    );
+    fs::write(path("t.toml"), test).unwrap();
+    let said = String::from_utf8(sluice(&["test", text(&path("t.toml"))]).stdout).unwrap();
+    // Without entries the program drops both packets; the two lines of `expect` say so.
+    assert_eq!(said.matches("no packet left by port 0; expected").count(), 2, "{said}");
+}
+
+#[test]
+fn mistakes_of_toml_tests_have_line_and_column() {
+    let dir = folder("toml-wrong");
+    let file = dir.path().join("t.toml");
+    for (found, mistake, expected) in [
+        ("[[step]]", "[[stpe]]", "t.toml:5:3: unknown key `stpe` of a file; did you mean `step`?"),
+        (
+            "expect = { port",
+            "expct = { port",
+            "t.toml:15:1: unknown key `expct` of a step; did you mean `expect`?",
+        ),
+        ("repeat = 3", "repeat = 3000", "t.toml:7:10: `repeat` is 3000; expected a number from 1 to 1000"),
+        (
+            "port = 8,",
+            "port = 99,",
+            "t.toml:15:10: front-panel port 99: tofino2 at 400Gbps per port has ports 0 to 31",
+        ),
+        ("port = 8,", "port = \"x\",", "t.toml:15:19: `x` is not a port"),
+        ("\"udp\"", "\"udq\"", "t.toml:8:28: kind: found `udq`, expected \"udp\", \"tcp\""),
+        ("size = 60", "szie = 60", "t.toml:8:28: found key `szie`"),
+        ("0200 0000 0001\"", "0200 0000 000\"", "t.toml:19:26: the bytes end with half a byte"),
+        (
+            "0200 0000 0208",
+            "0200 00zz 0208",
+            "t.toml:15:28: `z` in `00zz` is no hexadecimal digit, `*` or `$`",
+        ),
+        ("port = 0, hex", "hex", "t.toml:19:8: `port` is missing"),
+        ("hex = \"0200 0000 0001\"", "pcap = \"no.pcap\"", "t.toml:19:27: no.pcap: there is no such file"),
+        ("nexthop = 9", "nextop = 9", "named `nextop`; expected one of: nexthop; did you mean `nexthop`?"),
+        ("\"default\"", "\"defalt\"", "defalt: there is no such file"),
+        ("\"l3-ecmp\"", "\"l3-ecm\"", "there is no program `l3-ecm`; did you mean `l3-ecmp`?"),
+        ("entries = ", "entries ", "t.toml:3:"),
+    ] {
+        assert!(TOML.contains(found), "{found}");
+        fs::write(&file, TOML.replacen(found, mistake, 1)).unwrap();
+        let out = sluice(&["test", text(&file), "--chip", "tofino2"]);
+        let said = String::from_utf8(out.stdout).unwrap();
+        assert!(said.contains(expected) && out.status.code() == Some(1), "{expected}:\n{said}");
+    }
+}

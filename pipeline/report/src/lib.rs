@@ -6,6 +6,7 @@
 mod compare;
 pub mod coverage;
 pub mod coverage_text;
+mod dot;
 mod grid;
 mod html;
 mod json;
@@ -19,6 +20,7 @@ mod why_not;
 mod tests;
 
 pub use compare::{Comparison, Difference, compare, json_no_comparison};
+pub use dot::dot;
 pub use html::html;
 pub use json::{json, json_no_fit, notes as notes_json};
 pub use remedies::{Remedy, remedies};
