@@ -6,6 +6,7 @@ mod failure;
 mod generators;
 mod inputs;
 mod network;
+mod own;
 mod progress;
 mod rate_text;
 mod schedule;
@@ -20,6 +21,7 @@ use crate::files::{Folder, Pending, pretty};
 use crate::interrupt::interrupt_flag;
 use crate::resolve::{self, Entries};
 use crate::timeline;
+pub(crate) use own::OwnArgs;
 use progress::ProgressLine;
 use serde_json::Value;
 use sluice_asic::port::{FrontPort, PortMap};
@@ -98,7 +100,7 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
         print_error(format_args!("{}\n", crate::snippet::no_fit(&no_fit)));
         Failure::Property
     })?;
-    let ports = resolve::ports(&chip, args.port_speed.as_deref(), args.port_map.as_deref())?;
+    let ports = resolve::ports(&chip, args.port_speed.as_deref(), args.own.port_map.as_deref())?;
     if let [_, second, ..] = args.entries.as_slice() {
         let help = "give one file with all entries; only a network (--topology) takes several";
         return Err(Failure::with_help(
@@ -108,7 +110,7 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
     }
     let entries = args.entries.first().map(Path::new);
     let placed = (&program, Some(&placement));
-    let Entries { control, setup, warnings } = match &args.routes {
+    let Entries { control, setup, warnings } = match &args.own.routes {
         Some(path) => resolve::routed(stage, placed, &ports, path, args.buffer.is_some())?,
         None => resolve::entries(stage, placed, &ports, entries, args.buffer.is_some())?,
     };

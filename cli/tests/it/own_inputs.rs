@@ -61,10 +61,10 @@ fn tables_of_sonic_pause_lossless_senders_and_name_the_rest() {
     for words in ["  note: SCHEDULER: not part", "pfc counters, Port Tx:", "Ethernet28", "20 queue 3"] {
         assert!(shown.contains(words), "{words}\n{shown}");
     }
-    // The memory of another profile: four partitions of Tomahawk's 16 MiB, which 24 MB of a pool are too much for.
-    let (code, stderr) =
-        refused(&["replay", "l3-ecmp", "--port-speed", "100G", "--buffer", &format!("{buffer}+th")]);
-    assert!(code == 2 && stderr.contains("size 24MB is more than the memory's 16777216B"), "{stderr}");
+    // The memory of another profile: four partitions, in Tomahawk's cells.
+    let buffer = format!("{buffer}+th");
+    let s = json(&["replay", "l3-ecmp", "--json", "--port-speed", "100G", "--buffer", &buffer]);
+    assert_eq!((&s["buffer"]["partitions"], &s["buffer"]["cell_bytes"]), (&4.into(), &208.into()));
 }
 
 #[test]
@@ -268,6 +268,11 @@ fn a_list_of_flows_is_sent_by_its_hosts() {
         .collect();
     assert_eq!(inputs, [("leaf0:0", 30), ("leaf1:1", 20)]);
     assert_eq!(s["packets"]["out"], 50);
+    // Ports have the same names at all switches.
+    let map = port_map(dir.path());
+    let s = json(&[&fixed[..], &[text(&flows), "--json", "--port-map", text(&map)]].concat());
+    let ports = ["inputs", "ports"].map(|key| s[key][0]["port"].as_str().unwrap().to_owned());
+    assert!(ports[0] == "leaf0:Ethernet0" && ports[1].contains("Ethernet"), "{ports:?}");
     let shown = ok(&[&fixed[..], &[text(&flows), "--buffer", "chip"]].concat());
     for words in
         ["SWITCH  PFC TX  PFC RX  PAUSED US", "buffer profile tofino2:", "leaf0:", "leaf1 ingress_lossy_pool"]
