@@ -32,22 +32,15 @@ fn sent(args: &[&str]) -> Vec<String> {
 fn tables_of_sonic_pause_lossless_senders_and_name_the_rest() {
     let dir = folder("sonic");
     let capture = dir.path().join("in.pcapng");
-    let to = ["--dst", "10.9.9.9/32", "--dscp", "3", "--ecn", "2", "--size", "1024", "--rate", "100G"];
-    ok(&[&["gen", "udp", "--packets", "2k", "-o", text(&capture)][..], &to].concat());
+    let to = ["--dst", "10.1.0.1/32", "--dscp", "3", "--ecn", "2", "--size", "1024", "--rate", "100G"];
+    ok(&[&["gen", "udp", "--packets", "4k", "-o", text(&capture)][..], &to].concat());
     let (config, lookup) = (sonic("config_db.json"), sonic("pg_profile_lookup.ini"));
     let buffer = format!("{config}+{lookup}");
     let (a, b) = (format!("Ethernet0@{}", text(&capture)), format!("Ethernet28@{}", text(&capture)));
-    let fixed = [
-        "replay",
-        "l3-ecmp",
-        "--port-speed",
-        "100G",
-        "--port-map",
-        &config,
-        "--port",
-        "20=25G",
-        "--obey-pfc",
-    ];
+    // Port 5, to which all packets go, is one of the tables', so its queue 3 is lossless.
+    let routes = write(dir.path(), "routes.csv", "10.1.0.0/16,Ethernet20\n");
+    let speed = ["--port-speed", "100G", "--routes", text(&routes)];
+    let fixed = [&["replay", "l3-ecmp", "--obey-pfc", "--port-map", &config][..], &speed].concat();
     let args = [&fixed[..], &["--buffer", &buffer, "-i", &a, "-i", &b]].concat();
     let s = json(&[&args[..], &["--json"]].concat());
     assert_eq!(s["packets"]["dropped"], 0, "{}", s["drops"]);
@@ -58,7 +51,8 @@ fn tables_of_sonic_pause_lossless_senders_and_name_the_rest() {
         s["buffer"]["notes"].as_array().unwrap().iter().map(|n| n.as_str().unwrap()).collect();
     assert!(notes.contains(&"tables without a meaning for a buffer: DEVICE_METADATA, VLAN"), "{notes:?}");
     let shown = ok(&args);
-    for words in ["  note: SCHEDULER: not part", "pfc counters, Port Tx:", "Ethernet28", "20 queue 3"] {
+    for words in ["  note: SCHEDULER: not part", "pfc counters, Port Tx:", "Ethernet28", "Ethernet20 queue 3"]
+    {
         assert!(shown.contains(words), "{words}\n{shown}");
     }
     // The memory of another profile: four partitions, in Tomahawk's cells.
@@ -94,9 +88,8 @@ fn a_network_takes_tables_of_sonic_too() {
         fs::copy(sonic(name), dir.path().join(name)).unwrap();
     }
     // Paths in a topology are relative to its folder.
-    let switches = "buffer = \"config_db.json+pg_profile_lookup.ini\"\nport_speed = \"100G\"\n[[switch]]\nname = \"left\"\n";
-    let hosts = "[[host]]\naddress = \"10.0.0.1\"\nswitch = \"left\"\n[[host]]\naddress = \"10.0.0.2\"\nswitch = \"left\"\n";
-    let net = write(dir.path(), "net.toml", &format!("name = \"one\"\n{switches}{hosts}"));
+    let switches = "buffer = \"config_db.json+pg_profile_lookup.ini\"\nport_speed = \"100G\"\n[[switch]]\nname = \"left\"\nhosts = 2\n";
+    let net = write(dir.path(), "net.toml", &format!("name = \"one\"\n{switches}"));
     let flows = write(dir.path(), "f.csv", "src,dst,bytes\n10.0.0.1,10.0.0.2,20000\n");
     let shown = ok(&["replay", "l3-ecmp", "--topology", text(&net), "--flows", text(&flows)]);
     assert!(shown.contains("buffer profile config_db.json+pg_profile_lookup.ini:"), "{shown}");
