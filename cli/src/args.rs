@@ -354,18 +354,8 @@ pub(crate) struct ReplayArgs {
     /// switches that run the program, SWITCH=FILE for one switch, and a folder has SWITCH.toml for each; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) entries: Vec<String>,
-    /// Routes in place of the default entries, for programs that take routes in networks: the output of FRR's `show ip
-    /// route` or `show ip route json`, of `ip route`, or lines `prefix,port`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["entries", "topology"])]
-    pub(crate) routes: Option<PathBuf>,
-    /// Names of the front-panel ports, for inputs, entries and outputs: SONiC's port_config.ini, the table PORT of a
-    /// config_db.json, or lines `name,front`
-    #[arg(long, value_name = "FILE")]
-    pub(crate) port_map: Option<PathBuf>,
-    /// List of flows that the hosts of the network send, each from the host of its source address: a CSV file as
-    /// `sluice gen flows` takes it
-    #[arg(long, value_name = "FILE", requires = "topology")]
-    pub(crate) flows: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) own: crate::replay::OwnArgs,
     /// Changes of entries during the run: lines such as `@1.5ms table_delete ipv4_route 3`, with the time since the
     /// first packet. In a network the switch follows the time, `*` for all that run the program
     #[arg(long, value_name = "FILE")]

@@ -7,6 +7,7 @@ mod failure;
 mod generators;
 mod inputs;
 mod network;
+mod own;
 mod page;
 mod progress;
 mod rate_text;
@@ -26,6 +27,7 @@ use crate::resolve::{self, Entries};
 use crate::terminal;
 use crate::timeline;
 pub(crate) use failure::help as capture_help;
+pub(crate) use own::OwnArgs;
 use progress::ProgressLine;
 use serde_json::Value;
 use sluice_asic::port::{FrontPort, PortMap};
@@ -105,7 +107,7 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
         print_error(format_args!("{}\n", crate::snippet::no_fit(&no_fit)));
         Failure::Property
     })?;
-    let ports = resolve::ports(&chip, args.port_speed, args.port_map.as_deref())?;
+    let ports = resolve::ports(&chip, args.port_speed, args.own.port_map.as_deref())?;
     if let [_, second, ..] = args.entries.as_slice() {
         let help = "give one file with all entries; only a network (--topology) takes several";
         return Err(Failure::with_help(
@@ -115,7 +117,7 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
     }
     let entries = args.entries.first().map(Path::new);
     let placed = (&program, Some(&placement));
-    let Entries { control, setup, warnings } = match &args.routes {
+    let Entries { control, setup, warnings } = match &args.own.routes {
         Some(path) => resolve::routed(stage, placed, &ports, path, args.buffer.is_some())?,
         None => resolve::entries(stage, placed, &ports, entries, args.buffer.is_some())?,
     };

@@ -315,7 +315,8 @@ fn queues(out: &mut String, switch: &SwitchSetup, s: &Value) -> std::fmt::Result
     let cell = s["buffer"]["cell_bytes"].as_u64().unwrap_or(switch.placed.placement.chip.tm.cell.get());
     let name = |dev: u64| {
         let port = switch.ports.iter().find(|p| u64::from(p.dev_port.number()) == dev);
-        port.map_or_else(|| format!("dev:{dev}"), ToString::to_string)
+        let front = port.and_then(|port| port.front()).map(|front| switch.ports.shown(front));
+        front.or(port.map(ToString::to_string)).unwrap_or_else(|| format!("dev:{dev}"))
     };
     let mut busiest: Vec<&Value> = s["queues"].as_array().into_iter().flatten().collect();
     busiest.sort_by_key(|q| std::cmp::Reverse((n(&q["dropped"]), n(&q["max_cells"]))));

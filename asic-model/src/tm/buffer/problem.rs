@@ -146,6 +146,8 @@ pub struct Problems {
     pub list: Vec<Problem>,
     /// Division of the memory.
     pub sums: Sums,
+    /// What the source of a converted profile says and the profile does not have; it may be the cause of a problem.
+    pub notes: Vec<String>,
 }
 
 impl fmt::Display for Problems {
@@ -154,6 +156,9 @@ impl fmt::Display for Problems {
         writeln!(f, "buffer profile `{}`: {n} problem{}", self.profile, if n == 1 { "" } else { "s" })?;
         for problem in &self.list {
             writeln!(f, "  {problem}")?;
+        }
+        for note in &self.notes {
+            writeln!(f, "  note: {note}")?;
         }
         writeln!(f, "the sums:")?;
         write!(f, "{}", self.sums)

@@ -34,10 +34,10 @@ fn ports(n: usize) -> Vec<PortInfo> {
 fn the_example_becomes_groups_queues_and_times() {
     let file = convert(&[("c.json", EXAMPLE), ("p.ini", LOOKUP)]).unwrap();
     let config = file.resolve(&ports(10)).unwrap_or_else(|problems| panic!("{problems}"));
-    // Sizes of pools in cells of 200 B: 24,000,000 B, and 4,000,000 B of headroom.
+    // Sizes of pools in cells of 200 B: 4,000,000 B, and 1,000,000 B of headroom.
     assert_eq!(
         (config.ingress_pools[0].size, config.headroom_pools[0].size),
-        (Cells(120_000), Cells(20_000))
+        (Cells(20_000), Cells(5_000))
     );
     // 100G over 5 m has xoff 100352 B, over 40 m 111616 B; xon and offset are 2288 B; the offset rounds up.
     for (port, cells) in [(0, 501), (5, 501), (6, 558), (7, 558)] {
@@ -123,9 +123,9 @@ fn mistakes_are_all_reported_with_their_rows() {
             "c.json: BUFFER_PG|Ethernet0|0|profile: there is no BUFFER_PROFILE|lossy; ",
         ),
         (
-            "\"size\": \"24000000\"",
-            "\"size\": \"24 MB\"",
-            "c.json: BUFFER_POOL|ingress_lossless_pool|size: found `24 MB`; expected a whole number",
+            "\"size\": \"4000000\"",
+            "\"size\": \"4 MB\"",
+            "c.json: BUFFER_POOL|ingress_lossless_pool|size: found `4 MB`; expected a whole number",
         ),
         (
             "\"dynamic_th\": \"3\"",

@@ -51,8 +51,8 @@ fn by_switch(out: &mut String, switches: &[&Value]) -> std::fmt::Result {
     };
     let row = |switch: &&Value| {
         let buffer = &switch["buffer"];
-        let paused: f64 =
-            list(buffer, "pfc").flat_map(|port| list(port, "paused_us")).filter_map(Value::as_f64).sum();
+        let paused = list(buffer, "pfc").flat_map(|port| list(port, "paused_us")).filter_map(Value::as_f64);
+        let paused = paused.fold(0.0, |sum, us| sum + us);
         let dropped: u64 = list(buffer, "priority_groups").map(|group| n(&group["dropped"])).sum();
         let numbers = [
             sum(buffer, "tx"),

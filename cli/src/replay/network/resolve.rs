@@ -64,7 +64,7 @@ pub(super) fn network(
     for (switch, file) in &entries.of {
         blueprint.switches[*switch].entries = Some(file.clone());
     }
-    let names = args.port_map.as_deref().map(resolve::port_names).transpose()?;
+    let names = args.own.port_map.as_deref().map(resolve::port_names).transpose()?;
     let files = NetworkFiles { base: folder.to_owned(), own: entries.files(), names: names.clone() };
     match deploy(&blueprint, &catalogue, &defaults, &files) {
         Ok(mut deployment) => {
@@ -209,7 +209,7 @@ impl Resolved {
         stop: &Arc<AtomicBool>,
     ) -> Result<(Inputs, Vec<String>), Failure> {
         let port = |name: &str| self.port(name);
-        if args.inputs.is_empty() && args.flows.is_none() {
+        if args.inputs.is_empty() && args.own.flows.is_none() {
             return match samples {
                 [] => Err(self.no_inputs()),
                 _ => Ok((inputs::of_network_samples(samples, port)?, Vec::new())),
@@ -230,7 +230,7 @@ impl Resolved {
             let (_, path) = text.split_once('@').unwrap_or_default();
             add(hosts::of_capture(path, ends, |host| self.host_port(host))?);
         }
-        if let Some(path) = &args.flows {
+        if let Some(path) = &args.own.flows {
             add(hosts::of_flows(path, ends, |host| self.host_port(host))?);
         }
         Ok((Inputs::from(all), warnings))
