@@ -44,7 +44,8 @@ impl PortNames {
     /// comes before `Ethernet16`.
     ///
     /// # Errors
-    /// Fails on a file of none of the three forms, on a name or front-panel port that is there twice, and on a file without ports.
+    /// Fails on a file of none of the three forms, on a name or front-panel port that is there twice, and on a file without
+    /// ports.
     pub fn parse(origin: &str, text: &str) -> Result<Self, PortNamesError> {
         let error =
             |place: String, message: String| PortNamesError { origin: origin.to_owned(), place, message };
@@ -80,12 +81,10 @@ impl PortNames {
         let mut names = Self::default();
         for Row { place, port, front } in rows {
             let front = FrontPort(front.unwrap_or_default());
-            let taken = |name: &&String| names.front(name).is_some();
-            if let Some(twice) = Some(&port.name).filter(taken).or(port.alias.as_ref().filter(taken)) {
-                return Err((
-                    place,
-                    format!("the name `{twice}` is there twice; give every port a name of its own"),
-                ));
+            if names.ports.values().any(|known| known.name == port.name) {
+                let text =
+                    format!("the name `{}` is there twice; give every port a name of its own", port.name);
+                return Err((place, text));
             }
             let name = port.name.clone();
             if let Some(other) = names.ports.insert(front, port) {
@@ -95,10 +94,12 @@ impl PortNames {
         Ok(names)
     }
 
-    /// Returns the front-panel port of a name or alias.
+    /// Returns the front-panel port of a name, or else of an alias.
     pub fn front(&self, name: &str) -> Option<FrontPort> {
-        let is = |port: &NamedPort| port.name == name || port.alias.as_deref() == Some(name);
-        self.ports.iter().find(|(_, port)| is(port)).map(|(front, _)| *front)
+        let find = |is: &dyn Fn(&NamedPort) -> bool| {
+            self.ports.iter().find(|(_, port)| is(port)).map(|(front, _)| *front)
+        };
+        find(&|port| port.name == name).or_else(|| find(&|port| port.alias.as_deref() == Some(name)))
     }
 
     /// Returns the name of a front-panel port.
@@ -160,10 +161,11 @@ fn of_table(text: &str) -> Result<Vec<Row>, (String, String)> {
     Ok(table.iter().map(row).collect())
 }
 
-/// Returns true if the first line with words is the title of a `port_config.ini`.
+/// Returns true if a comment before the first row is the title of a `port_config.ini`.
 fn is_ini(text: &str) -> bool {
-    let titles = text.lines().map(|line| line.trim_start_matches('#').trim());
-    titles.into_iter().find(|line| !line.is_empty()).is_some_and(|line| line.starts_with("name"))
+    let lines = text.lines().map(str::trim);
+    let mut comments = lines.take_while(|line| line.is_empty() || line.starts_with('#'));
+    comments.any(|line| line.trim_start_matches('#').split_whitespace().next() == Some("name"))
 }
 
 /// Reads a `port_config.ini`, whose first line names the columns.
@@ -226,11 +228,13 @@ mod tests {
 
     #[test]
     fn three_forms_of_files() {
-        let ini =
-            "# name lanes alias index speed\nEthernet16 5,6 etp5 5 100000\nEthernet8 1,2 etp1 1 40000\n";
+        // A name comes before an alias that is the same.
+        let ini = "# A licence\n##\n# name lanes alias index speed\nEthernet16 5,6 etp5 5 100000\n\
+                   Ethernet8 1,2 etp1 1 40000\nEthernet20 7 Ethernet8 6 40000\n";
         let ini = PortNames::parse("a.ini", ini).unwrap();
-        assert_eq!(fronts(&ini), [(0, "Ethernet8"), (1, "Ethernet16")]);
+        assert_eq!(fronts(&ini), [(0, "Ethernet8"), (1, "Ethernet16"), (2, "Ethernet20")]);
         assert_eq!((ini.front("etp5"), ini.front("etp2")), (Some(FrontPort(1)), None));
+        assert_eq!(ini.front("Ethernet8"), Some(FrontPort(0)));
         assert_eq!(ini.iter().next().unwrap().1.speed, Some(BitRate::from_gbps(40)));
         let json = r#"{"PORT": {"Ethernet4": {"alias": "one", "speed": "100000"}, "Ethernet0": {}}}"#;
         assert_eq!(fronts(&PortNames::parse("a.json", json).unwrap()), [(0, "Ethernet0"), (1, "Ethernet4")]);

@@ -1,6 +1,7 @@
 //! Lists of routes as people have them: FRR's `show ip route` as text or JSON, Linux's `ip route`, and CSV.
 //!
-//! A list becomes the [`Position`] of a switch without neighbours, from which a program makes its entries as it does in a network.
+//! A list becomes the [`Position`] of a switch without neighbours, from which a program makes its entries as it does in a
+//! network.
 
 mod csv;
 mod frr;
@@ -155,11 +156,15 @@ impl RouteList {
             found.discarding,
             "routes that discard packets are left out: a packet without a route is the program's affair",
         );
-        note(found.unused, "routes that are not in use (not selected, local or broadcast) are left out");
+        note(
+            found.unused,
+            "routes that are not in use (not selected, of other VRFs, local or broadcast) are left out",
+        );
         Ok(RouteList { origin: origin.to_owned(), routes: found.routes, notes })
     }
 
-    /// Returns the place of a switch that has these routes, and notes on what was left out. `port` finds a port by the name that
+    /// Returns the place of a switch that has these routes, and notes on what was left out. `port` finds a port by the name
+    /// that
     /// the file has for it.
     ///
     /// # Errors

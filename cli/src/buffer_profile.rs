@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// Joins the files of a profile of SONiC.
 const JOINT: char = '+';
 
-/// Returns the buffer profile of this name: `chip` for that of the chip, a shipped one, a TOML file, or files of SONiC joined by `+`,
+/// Returns the buffer profile of this name: `chip` for that of the chip, a shipped one, a TOML file, or files of SONiC joined
+/// by `+`,
 /// to which the name of a profile may be joined that has the memory. Files are searched in `folder` first; `names` are the
 /// user's names of the front-panel ports.
 pub(crate) fn profile(

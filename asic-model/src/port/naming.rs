@@ -5,7 +5,8 @@ use crate::port_names::PortNames;
 use std::sync::Arc;
 
 impl PortMap {
-    /// Gives front-panel ports names, by which [`find`](Self::find) finds them and [`shown`](Self::shown) shows them. Names of ports
+    /// Gives front-panel ports names, by which [`find`](Self::find) finds them and [`shown`](Self::shown) shows them. Names
+    /// of ports
     /// that the chip does not have at this speed stay unused.
     #[must_use]
     pub fn with_names(self, names: Arc<PortNames>) -> Self {
@@ -23,7 +24,8 @@ impl PortMap {
         name.map_or_else(|| port.to_string(), str::to_owned)
     }
 
-    /// Returns the port of a text: one of the user's names, a front-panel port such as `3`, a cage and lane such as `1/0`, where
+    /// Returns the port of a text: one of the user's names, a front-panel port such as `3`, a cage and lane such as `1/0`,
+    /// where
     /// cages count from 1 and lanes from 0, or a dev_port such as `dev:137`.
     ///
     /// # Errors

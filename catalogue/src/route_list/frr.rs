@@ -1,13 +1,20 @@
 //! Text of FRR's `show ip route`.
 //!
-//! A route begins with the letter of its protocol; `>` marks the selected one, `*` next hops in use. Further next hops follow on
-//! lines of their own.
+//! A route begins with the letter of its protocol; `>` marks the selected one, `*` next hops in use. Further next hops follow
+//! on
+//! lines of their own. Routes of other VRFs than the default one are left out.
 
 use super::{Found, Hop};
 
 /// Returns true for the first line of the text.
 pub(super) fn is_frr(line: &str) -> bool {
-    line.starts_with("Codes:") || line.starts_with("VRF ") || code(line).is_some()
+    line.starts_with("Codes:") || vrf(line).is_some() || code(line).is_some()
+}
+
+/// Returns the VRF that a line such as `VRF default:` or `IPv4 unicast VRF default:` begins.
+fn vrf(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("IPv4 unicast ").unwrap_or(line).strip_prefix("VRF ")?;
+    rest.strip_suffix(':')
 }
 
 /// Splits a line into the marks of its protocol and the rest.
@@ -21,22 +28,27 @@ fn code(line: &str) -> Option<(&str, &str)> {
 
 pub(super) fn read(text: &str) -> Found {
     let mut found = Found::default();
-    let (mut open, mut is_head) = (false, false);
+    let (mut open, mut is_head, mut is_other) = (false, false, false);
     for (line, content) in (1..).zip(text.lines()) {
         let words = content.trim();
         if words.is_empty() || words.starts_with('#') {
             is_head = false;
             continue;
         }
-        if words.starts_with("Codes:") || words.starts_with("VRF ") || words.starts_with("IPv4 unicast") {
-            is_head = words.starts_with("Codes:");
+        if words.starts_with("Codes:") {
+            is_head = true;
+            continue;
+        }
+        if let Some(name) = vrf(words) {
+            (open, is_other) = (false, name != "default");
             continue;
         }
         if let Some((marks, rest)) = code(words) {
             is_head = false;
             let (to, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-            open = marks.contains('>') && found.start(line, to);
-            found.unused += usize::from(!marks.contains('>'));
+            let is_used = marks.contains('>') && !is_other;
+            open = is_used && found.start(line, to);
+            found.unused += usize::from(!is_used);
             // OSPF and others write the letter of an area in front of the metric.
             if open && !next(&mut found, line, rest) {
                 open = false;

@@ -16,9 +16,14 @@ pub(super) fn read(text: &str) -> Found {
     found
 }
 
-/// Reads the prefixes of a table. With `vrf all`, tables are inside the names of their VRFs.
+/// Reads the prefixes of a table. With `vrf all`, tables are inside the names of their VRFs, of which the default one counts.
 fn table(found: &mut Found, text: &str, all: &Map<String, Value>) {
+    let default = all.get("default").filter(|value| value.is_object());
     for (prefix, routes) in all {
+        if let (Some(_), Some(other)) = (default, routes.as_object().filter(|_| prefix != "default")) {
+            found.unused += other.len();
+            continue;
+        }
         let line = line_of(text, prefix);
         let routes = match routes {
             Value::Object(vrf) => {

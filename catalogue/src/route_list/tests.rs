@@ -38,13 +38,17 @@ B>  10.2.0.0/16 [200/0] via 10.9.9.9 (recursive), weight 1, 01:00:00
 S>* 10.3.0.0/16 [1/0] unreachable (blackhole), weight 1, 01:00:00
 C>* 10.0.0.0/31 is directly connected, Ethernet8, 01:00:00
 O>* 10.4.0.0/24 [110/20] via 10.0.0.3, Ethernet9, weight 1, 01:00:00
+
+VRF mgmt:
+S>* 0.0.0.0/0 [1/0] via 192.168.0.1, Ethernet1, weight 1, 01:00:00
+  *                 via 192.168.0.2, Ethernet2, weight 1, 01:00:00
 ";
 
 #[test]
 fn frr_text() {
     let (routes, notes) = routes(FRR);
     assert_eq!(routes, ["10.1.0.0/16 8x1 9x3", "10.2.0.0/16 8x1", "10.0.0.0/31 8x1", "10.4.0.0/24 9x1"]);
-    let words = ["1 routes that discard", "1 routes that are not in use", "routes over eth0 are left out"];
+    let words = ["1 routes that discard", "2 routes that are not in use", "routes over eth0 are left out"];
     assert!(words.iter().all(|word| notes.iter().any(|note| note.contains(word))), "{notes:?}");
 }
 
@@ -58,7 +62,8 @@ fn frr_json() {
             {"ip": "10.0.0.2", "recursive": true, "active": true},
             {"ip": "10.0.0.3", "interfaceName": "Ethernet9", "active": true}]}],
         "10.0.0.0/31": [{"selected": true, "nexthops": [{"directlyConnected": true, "interfaceName": "Ethernet8"}]}],
-        "2001:db8::/32": [{"selected": true, "nexthops": [{"interfaceName": "Ethernet8"}]}]}}"#;
+        "2001:db8::/32": [{"selected": true, "nexthops": [{"interfaceName": "Ethernet8"}]}]},
+      "mgmt": {"0.0.0.0/0": [{"selected": true, "nexthops": [{"interfaceName": "Ethernet1"}]}]}}"#;
     let (routes, notes) = routes(text);
     assert_eq!(routes, ["10.0.0.0/31 8x1", "10.1.0.0/16 8x2 9x1"]);
     assert!(notes[0].starts_with("r: 1 routes of IPv6 are left out"), "{notes:?}");

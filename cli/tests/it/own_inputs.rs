@@ -51,8 +51,12 @@ fn tables_of_sonic_pause_lossless_senders_and_name_the_rest() {
         s["buffer"]["notes"].as_array().unwrap().iter().map(|n| n.as_str().unwrap()).collect();
     assert!(notes.contains(&"tables without a meaning for a buffer: DEVICE_METADATA, VLAN"), "{notes:?}");
     let shown = ok(&args);
-    for words in ["  note: SCHEDULER: not part", "pfc counters, Port Tx:", "Ethernet28", "Ethernet20 queue 3"]
-    {
+    for words in [
+        "  note: SCHEDULER: --scheduler chooses",
+        "pfc counters, Port Tx:",
+        "Ethernet28",
+        "Ethernet20 queue 3",
+    ] {
         assert!(shown.contains(words), "{words}\n{shown}");
     }
     // The memory of another profile: four partitions, in Tomahawk's cells.
@@ -88,8 +92,9 @@ fn a_network_takes_tables_of_sonic_too() {
         fs::copy(sonic(name), dir.path().join(name)).unwrap();
     }
     // Paths in a topology are relative to its folder.
-    let switches = "buffer = \"config_db.json+pg_profile_lookup.ini\"\nport_speed = \"100G\"\n[[switch]]\nname = \"left\"\nhosts = 2\n";
-    let net = write(dir.path(), "net.toml", &format!("name = \"one\"\n{switches}"));
+    let top = "name = \"one\"\nbuffer = \"config_db.json+pg_profile_lookup.ini\"\nport_speed = \"100G\"\n";
+    let switch = "[[switch]]\nname = \"left\"\nhosts = 2\n";
+    let net = write(dir.path(), "net.toml", &format!("{top}{switch}"));
     let flows = write(dir.path(), "f.csv", "src,dst,bytes\n10.0.0.1,10.0.0.2,20000\n");
     let shown = ok(&["replay", "l3-ecmp", "--topology", text(&net), "--flows", text(&flows)]);
     assert!(shown.contains("buffer profile config_db.json+pg_profile_lookup.ini:"), "{shown}");

@@ -59,7 +59,11 @@ impl BufferFile {
         let sums = check::whole(&mut resolver, &config);
         let (accepted, list) = resolver.split();
         config.accepted = accepted;
-        if list.is_empty() { Ok(config) } else { Err(Problems { profile: self.name.clone(), list, sums, notes: self.notes.clone() }) }
+        if list.is_empty() {
+            Ok(config)
+        } else {
+            Err(Problems { profile: self.name.clone(), list, sums, notes: self.notes.clone() })
+        }
     }
 }
 

@@ -35,10 +35,7 @@ fn the_example_becomes_groups_queues_and_times() {
     let file = convert(&[("c.json", EXAMPLE), ("p.ini", LOOKUP)]).unwrap();
     let config = file.resolve(&ports(10)).unwrap_or_else(|problems| panic!("{problems}"));
     // Sizes of pools in cells of 200 B: 4,000,000 B, and 1,000,000 B of headroom.
-    assert_eq!(
-        (config.ingress_pools[0].size, config.headroom_pools[0].size),
-        (Cells(20_000), Cells(5_000))
-    );
+    assert_eq!((config.ingress_pools[0].size, config.headroom_pools[0].size), (Cells(20_000), Cells(5_000)));
     // 100G over 5 m has xoff 100352 B, over 40 m 111616 B; xon and offset are 2288 B; the offset rounds up.
     for (port, cells) in [(0, 501), (5, 501), (6, 558), (7, 558)] {
         let group = config.ports[port].groups[3].unwrap();
@@ -94,12 +91,10 @@ fn what_has_no_meaning_is_named() {
     };
     has("BUFFER_PORT_INGRESS_PROFILE_LIST: the model has no limits");
     has("tables without a meaning for a buffer: DEVICE_METADATA, VLAN");
-    has(
-        "SCHEDULER: not part of a buffer profile; --scheduler chooses. The tables have DWRR 14 for queues 0,1,2,5,6; DWRR 15",
-    );
+    has("SCHEDULER: --scheduler chooses instead; the tables have DWRR 14 for queues 0,1,2,5,6; DWRR 15");
     has("ports are those of PORT in the order of their names: Ethernet0 is port 0 .. Ethernet28 is port 7");
     has(
-        "priority groups without a row have the profile ingress_lossy_profile, queues without one egress_lossy_profile",
+        "groups without a row, and internal ports, have ingress_lossy_profile; such queues have egress_lossy_profile",
     );
 }
 

@@ -236,7 +236,8 @@ fn warning(name: &str, strangers: &BTreeMap<String, u64>) -> Vec<String> {
     )]
 }
 
-/// Returns the IPv4 address of the host that sends a frame; for IPv6, that whose IPv6 address it is. Otherwise, what the sender is.
+/// Returns the IPv4 address of the host that sends a frame; for IPv6, that whose IPv6 address it is. Otherwise, what the
+/// sender is.
 fn sender(frame: &[u8]) -> Result<Ipv4Addr, String> {
     const VLANS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
     let view = ethernet::View::new(frame).map_err(|_| "short frames".to_owned())?;

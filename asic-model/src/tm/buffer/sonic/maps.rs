@@ -6,13 +6,16 @@ use crate::tm::buffer::file::MapEntry;
 use crate::tm::buffer::map::{QosMaps, TRAFFIC_CLASSES};
 use std::collections::BTreeMap;
 
+/// Values by key.
+type Map = BTreeMap<u8, u8>;
+
 /// The maps of a configuration; `None` for a map that it does not have.
 #[derive(Debug, Default)]
 pub(super) struct Maps {
-    dscp_to_tc: Option<BTreeMap<u8, u8>>,
-    pcp_to_tc: Option<BTreeMap<u8, u8>>,
-    tc_to_pg: Option<BTreeMap<u8, u8>>,
-    tc_to_queue: Option<BTreeMap<u8, u8>>,
+    dscp_to_tc: Option<Map>,
+    pcp_to_tc: Option<Map>,
+    tc_to_pg: Option<Map>,
+    tc_to_queue: Option<Map>,
 }
 
 /// Field of `PORT_QOS_MAP`, table, number of keys, number of values, and what a value is.
@@ -32,7 +35,7 @@ impl Maps {
     /// Returns the maps as keys of a profile. What a map leaves out is as in SONiC's AZURE maps.
     pub(super) fn entry(&self) -> MapEntry {
         let azure = QosMaps::azure();
-        let whole = |map: &Option<BTreeMap<u8, u8>>, azure: &[u8]| match map {
+        let whole = |map: &Option<Map>, azure: &[u8]| match map {
             None => BTreeMap::new(),
             Some(map) => (0..)
                 .zip(azure)
@@ -51,7 +54,7 @@ impl Maps {
     /// Returns the group and the queue of each traffic class.
     pub(super) fn classes(&self) -> [(u8, u8); TRAFFIC_CLASSES] {
         let azure = QosMaps::azure();
-        let of = |map: &Option<BTreeMap<u8, u8>>, usual: u8, tc: usize| {
+        let of = |map: &Option<Map>, usual: u8, tc: usize| {
             map.as_ref().and_then(|map| map.get(&(tc as u8))).copied().unwrap_or(usual)
         };
         std::array::from_fn(|tc| {
@@ -73,12 +76,7 @@ impl Reader<'_> {
     }
 
     /// Returns a class of the model that has the same group and the same queue as a class beyond them.
-    fn alike(
-        &mut self,
-        table: &str,
-        tc: u8,
-        (pg, queue): (Option<&BTreeMap<u8, u8>>, Option<&BTreeMap<u8, u8>>),
-    ) -> u8 {
+    fn alike(&mut self, table: &str, tc: u8, (pg, queue): (Option<&Map>, Option<&Map>)) -> u8 {
         let of = |tc: u8| Some((*pg?.get(&tc)?, *queue?.get(&tc)?));
         let same = of(tc).and_then(|wanted| (0..KEPT).find(|own| of(*own) == Some(wanted)));
         let text = match same {
@@ -91,7 +89,7 @@ impl Reader<'_> {
         same.unwrap_or(0)
     }
 
-    fn map(&mut self, map: (&str, &str, u16, u16, &str)) -> Option<BTreeMap<u8, u8>> {
+    fn map(&mut self, map: (&str, &str, u16, u16, &str)) -> Option<Map> {
         let (field, table, keys, values, what) = map;
         let name = self.most_used(field, table)?;
         let row = self.tables.get(table)?.get(&name)?.clone();

@@ -1,7 +1,8 @@
 //! Buffer and QoS configuration of SONiC (`config_db.json`, rendered buffer and QoS JSON, `pg_profile_lookup.ini`) as a buffer
 //! profile.
 //!
-//! SONiC's tables name pools, profiles, groups and queues, but not the memory. The memory (cells, size, partitions, rules) is that
+//! SONiC's tables name pools, profiles, groups and queues, but not the memory. The memory (cells, size, partitions, rules) is
+//! that
 //! of another profile, the *base*. What a table says and the model does not have is in [`BufferFile::notes`].
 
 mod maps;
@@ -74,11 +75,13 @@ pub(super) struct PortPlan {
 
 impl BufferFile {
     /// Converts files of SONiC. A row of a later file replaces that of an earlier one. The memory and what SONiC does not
-    /// configure are those of `base`; front-panel ports follow from `names`, or else from the table `PORT`, or else from the order
+    /// configure are those of `base`; front-panel ports follow from `names`, or else from the table `PORT`, or else from the
+    /// order
     /// of all ports that the tables name.
     ///
     /// # Errors
-    /// Returns every text that is not a table, every value that is not understood, and every name of a pool, profile, map or port
+    /// Returns every text that is not a table, every value that is not understood, and every name of a pool, profile, map or
+    /// port
     /// that does not exist.
     pub fn from_sonic(
         texts: &[SonicText<'_>],
@@ -170,7 +173,8 @@ impl Reader<'_> {
         false
     }
 
-    /// Returns the lossless groups by port; those of `asked` without a profile get one by speed and cable. Without a table of PFC
+    /// Returns the lossless groups by port; those of `asked` without a profile get one by speed and cable. Without a table of
+    /// PFC
     /// priorities, PFC is on for all of them.
     fn lossless_groups(
         &mut self,

@@ -1,6 +1,7 @@
 //! Pools and profiles of the tables.
 //!
-//! SONiC does not say which egress pool is lossless: a queue is lossless here if a traffic class leads to it and to a lossless group.
+//! SONiC does not say which egress pool is lossless: a queue is lossless here if a traffic class leads to it and to a
+//! lossless group.
 //! If an egress pool has queues of both kinds, it becomes two counters of the same size.
 
 use super::maps::Maps;
@@ -314,7 +315,7 @@ impl Reader<'_> {
     /// Adds the entries for groups and queues without a row, and for internal ports.
     pub(super) fn defaults(&mut self, uses: &Uses, pg: &mut Vec<PgEntry>, queue: &mut Vec<QueueEntry>) {
         self.note(format!(
-            "priority groups without a row have the profile {}, queues without one {}; so have internal ports",
+            "groups without a row, and internal ports, have {}; such queues have {}",
             uses.default_group, uses.default_queue
         ));
         for (ports, which) in [("*", "others"), ("internal", "*")] {

@@ -118,7 +118,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the front-panel ports that the names in a key stand for, such as `Ethernet0,Ethernet4`. In a chassis the names of
+    /// Returns the front-panel ports that the names in a key stand for, such as `Ethernet0,Ethernet4`. In a chassis the names
+    /// of
     /// the card and of the ASIC come first.
     pub(super) fn front(&mut self, of: (&str, &str, &Row), names: &str) -> Vec<u16> {
         let names = names.rsplit('|').next().unwrap_or(names);

@@ -18,7 +18,8 @@ pub(super) struct QueuePlan {
 /// Most queues of a port.
 const QUEUES: u16 = 128;
 
-/// Returns the entries of queues; ports with the same queues share theirs. A queue without a profile is left to the default entry,
+/// Returns the entries of queues; ports with the same queues share theirs. A queue without a profile is left to the default
+/// entry,
 /// whose name is in `profile` by then.
 pub(super) fn entries(plans: &BTreeMap<u16, PortPlan>) -> Vec<QueueEntry> {
     let mut by: BTreeMap<(&QueuePlan, Vec<u16>), Vec<u16>> = BTreeMap::new();
@@ -92,9 +93,7 @@ impl Reader<'_> {
                 format!("{kind} for queues {}", queues.iter().cloned().collect::<Vec<_>>().join(","))
             };
             let all = kinds.iter().map(text).collect::<Vec<_>>().join("; ");
-            self.note(format!(
-                "SCHEDULER: not part of a buffer profile; --scheduler chooses. The tables have {all}"
-            ));
+            self.note(format!("SCHEDULER: --scheduler chooses instead; the tables have {all}"));
         }
     }
 
