@@ -275,7 +275,7 @@ fn mistakes_say_what_was_found_and_expected() {
         ("udp --arrivals incast --flows 5", "--flows 5 does not match 16 senders"),
         ("udp --link 5us", "--link is not a bit rate"),
         ("udp --duration soon", "duration: found `soon`, expected a time"),
-        ("udp --packets many", "expected a number such as 1000, 10k or 2M"),
+        ("udp --packets many", "expected a whole number such as 1000, 10k or 2M"),
         ("udp --smac 02:00", "MAC address"),
         ("roce --mtu 1000", "mtu: found `1000`, expected 256, 512, 1024, 2048 or 4096"),
         ("vxlan --vni 16777216", "vni: found 16777216, expected 0 to 16777215"),
