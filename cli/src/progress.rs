@@ -52,6 +52,12 @@ impl Bar {
     }
 }
 
+/// Returns the words about the remaining time of a run of which `share` has been sent: while everything has been sent and packets are
+/// under way, the rest takes as long as they take.
+pub(crate) fn eta_of_sending(share: Option<f64>, elapsed: Duration) -> String {
+    if share.is_some_and(|share| share >= 1.0) { ", draining".to_owned() } else { eta(share, elapsed) }
+}
+
 /// Returns the words about the remaining time, such as `, ETA 12 s`; nothing while no share is done.
 pub(crate) fn eta(share: Option<f64>, elapsed: Duration) -> String {
     let left = |share: f64| elapsed.as_secs_f64() * (1.0 - share) / share;

@@ -246,13 +246,13 @@ mod tests {
     fn errors_name_line_and_what_is_expected() {
         assert_eq!(message("steps = [{ expect = { what = \"total\", is = 1 } }]"), "");
         let found = message("steps = [\n  { block = 1 },\n  { blok = 1 },\n]");
-        assert!(found.starts_with("a.toml:7: unknown variant `blok`, expected one of `block`"), "{found}");
+        assert!(found.starts_with("a.toml:7: unknown word `blok`; did you mean `block`?"), "{found}");
         let found = message("steps = [{ expect = { what = \"total +\" } }]");
         assert!(found.starts_with("a.toml:5: `the end`; expected a number"), "{found}");
         let found = message("steps = [{ wait = \"5 apples\" }]");
         assert!(found.contains("a.toml:5: ") && found.contains("duration"), "{found}");
         let found = message("steps = [{ send = { from = 0, tooo = 1 } }]");
-        assert!(found.contains("unknown field `tooo`, expected one of `from`, `to`"), "{found}");
+        assert!(found.contains("unknown key `tooo`; did you mean `to`? (known keys: from, to"), "{found}");
         let found = message("steps = [{ block = 1 }]");
         assert!(found.contains("a.toml:1: scenario `1` asserts nothing"), "{found}");
         let found =

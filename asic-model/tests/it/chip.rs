@@ -120,7 +120,7 @@ fn bad_files_are_refused_with_their_line() {
     assert!(refusal("base = \"tofino2\"\n= 3\n").starts_with("chip.toml:2: not valid TOML"));
     assert_eq!(
         refusal("\nbase = \"tofino3\""),
-        "chip.toml:2: `base` is `tofino3`; expected one of tofino, tofino2"
+        "chip.toml:2: `base` is `tofino3`; expected one of tofino, tofino2; did you mean `tofino2`?"
     );
     let wrong_type = refusal("base = \"tofino2\"\n[mau]\nsram_rows = 8\nstages = \"many\"\n");
     assert!(wrong_type.starts_with("chip.toml:4: `mau.stages`: "), "{wrong_type}");

@@ -1,6 +1,6 @@
 //! Progress line on a terminal; without a terminal nothing is shown. It also measures the wall time.
 
-use crate::progress::{Bar, eta};
+use crate::progress::{Bar, eta_of_sending};
 use serde_json::{Value, json};
 use sluice_asic::units::{BitRate, Time};
 use sluice_pcaps::replay::Schedule;
@@ -84,7 +84,7 @@ impl Progress for ProgressLine {
             self.what,
             sent as f64 / seconds / 1e6,
             now.since_origin(),
-            eta(share, self.started.elapsed()),
+            eta_of_sending(share, self.started.elapsed()),
         );
         bar.show(share, message);
     }

@@ -4,7 +4,7 @@ use super::RunArgs;
 use crate::fail::{Failure, reason};
 use crate::files::{Pending, pretty};
 use crate::interrupt::interrupt_flag;
-use crate::progress::{Bar, eta};
+use crate::progress::{Bar, eta_of_sending};
 use crate::terminal;
 use serde_json::{Value, json};
 use sluice_asic::units::Duration;
@@ -131,7 +131,7 @@ fn run_one(experiment: &Experiment, threads: usize, catalogue: &Catalogue) -> Re
             let begin = *first.get_or_insert(progress.time);
             let of = |time: Duration| time.saturating_sub(begin).as_ps() as f64;
             let share = Some((of(progress.time) / of(progress.last_start).max(1.0)).min(1.0));
-            let eta = eta(share, started.elapsed());
+            let eta = eta_of_sending(share, started.elapsed());
             bar.show(
                 share,
                 format!("{} simulated, the last flow starts at {}{eta}", progress.time, progress.last_start),

@@ -35,7 +35,7 @@ fn senders_that_ignore_pauses_are_named_before_the_profile() {
     let raise = ignored.find("raise the pool's xoff").or(ignored.find("raise the group's xoff")).unwrap();
     assert!(hint < raise, "{ignored}");
     let obeyed = replay(&["--obey-pfc"]);
-    assert!(!obeyed.contains("--obey-pfc"), "{obeyed}");
+    assert!(!obeyed.contains("try: --obey-pfc"), "{obeyed}");
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn the_trace_names_states_tables_entries_and_cycles() {
 fn bad_words_are_refused_with_place_and_remedy() {
     for (args, words) in [
         (&["replay", "l3-ecm"][..], &["l3-ecm", "l3-ecmp"][..]),
-        (&["replay", "l3-ecmp", "--set", "ipv4_rutes=5"], &["ipv4_rutes", "nearest is `ipv4_routes`"]),
+        (&["replay", "l3-ecmp", "--set", "ipv4_rutes=5"], &["ipv4_rutes", "did you mean `ipv4_routes`?"]),
         (&["replay", "l3-ecmp", "--set", "ipv4_routes=many"], &["`many`", "expected"]),
         (&["replay", "l3-ecmp", "--set", "ipv4_routes"], &["KEY=VALUE"]),
         (&["replay", "l3-ecmp", "-i", "77@x.pcap"], &["port 77", "0 to 31"]),
@@ -128,7 +128,7 @@ fn bad_words_are_refused_with_place_and_remedy() {
         (&["replay", "l3-ecmp", "--speed", "fast"], &["`fast`", "line-rate"]),
         (&["replay", "l3-ecmp", "--chip", "tofino9"], &["tofino9", "tofino2"]),
         (&["replay", "l3-ecmp", "--chip", "tofinoo"], &["did you mean `tofino2`"]),
-        (&["replay", "l3-ecmp", "--limit", "ten"], &["expected a number such as 1000, 10k or 2M"]),
+        (&["replay", "l3-ecmp", "--limit", "ten"], &["expected a whole number such as 1000, 10k or 2M"]),
         (&["replay", "l3-ecmp", "--port-speed", "7G"], &["7Gbps", "400Gbps"]),
         (&["replay", "l3-ecmp", "--port", "20=300G"], &["300Gbps", "100Gbps"]),
         (&["explain", "nonsense"], &["nonsense", "lists all words"]),

@@ -260,7 +260,7 @@ fn a_sweep_is_resumed_and_compared() {
         "{error}"
     );
     let (code, _, error) = compare(&one, &dir.path().join("three"), &[]);
-    assert!(code == 2 && error.contains("cannot read"), "{error}");
+    assert!(code == 2 && error.contains("there is no contest.json"), "{error}");
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn a_workload_by_sizes_and_load() {
     assert!((11_000_000_000..13_000_000_000).contains(&span), "{span}");
     assert_eq!(generate(&path, &format!("workload {} --packets 9", cdf.display()))["packets"], 9);
     let text = refused(&format!("workload {} --load 101", cdf.display()));
-    assert!(text.contains("load: found 101, expected 1 to 100"), "{text}");
+    assert!(text.contains("'101' for '--load <1..100>': expected a number from 1 to 100"), "{text}");
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn mistakes_say_what_was_found_and_expected() {
         ("udp --dst nowhere", "dst: found `nowhere`, expected an address or ADDRESS/LENGTH"),
         ("udp --dst 10.1.0.0/16 --ipv6", "dst: found no IPv6 prefix"),
         ("udp --dport 70000", "dport: found 70000, expected 0 to 65535"),
-        ("udp --dscp 64", "dscp: found 64, expected 0 to 63"),
+        ("udp --dscp 64", "'64' for '--dscp <0..63>': expected a number from 0 to 63"),
         ("udp --vlan 4096", "vlan: found 4096, expected 0 to 4095"),
         ("udp --qinq 5", "--vlan"),
         ("udp --on 5us", "--on is for --arrivals onoff"),
@@ -275,7 +275,7 @@ fn mistakes_say_what_was_found_and_expected() {
         ("udp --arrivals incast --flows 5", "--flows 5 does not match 16 senders"),
         ("udp --link 5us", "--link is not a bit rate"),
         ("udp --duration soon", "duration: found `soon`, expected a time"),
-        ("udp --packets many", "expected a number such as 1000, 10k or 2M"),
+        ("udp --packets many", "expected a whole number such as 1000, 10k or 2M"),
         ("udp --smac 02:00", "MAC address"),
         ("roce --mtu 1000", "mtu: found `1000`, expected 256, 512, 1024, 2048 or 4096"),
         ("vxlan --vni 16777216", "vni: found 16777216, expected 0 to 16777215"),

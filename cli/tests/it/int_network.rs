@@ -147,5 +147,5 @@ fn properties_are_asked_at_every_switch_and_arguments_without_effect_are_named()
     let s = json(&args);
     let warnings = s["warnings"].to_string();
     assert!(warnings.contains("`l3-ecmp` has no effect: the topology's switches run `int`"), "{warnings}");
-    assert!(warnings.contains("--port-speed 400G has no effect"), "{warnings}");
+    assert!(warnings.contains("--port-speed 400Gbps has no effect"), "{warnings}");
 }

@@ -219,7 +219,7 @@ fn what_cannot_be_is_refused_with_its_place() {
     assert!(error("leaf-spin", "leaf0:0").contains("did you mean `leaf-spine`?"));
     assert!(
         error("chain:switches=2,size=3", "s0:0")
-            .contains("chain: there is no `size`; keys are switches, hosts, rate, uplink, delay")
+            .contains("chain: there is no key `size` (keys are switches, hosts, rate, uplink, delay)")
     );
     assert!(error("missing.toml", "s0:0").contains("cannot read missing.toml"));
     let unknown = error("chain", "s9:0");

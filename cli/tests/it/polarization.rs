@@ -147,6 +147,6 @@ fn hashing_is_explained() {
     }
     let json: Value = serde_json::from_str(&ok(&["--json", "explain", "hashing"])).unwrap();
     assert_eq!(json["hashing"]["params"]["ports"], "8");
-    assert!(refused(&["explain", "hashing", "--set", "port=8"]).contains("nearest is `ports`"));
+    assert!(refused(&["explain", "hashing", "--set", "port=8"]).contains("did you mean `ports`?"));
     assert!(refused(&["explain", "no_route", "--set", "ports=8"]).contains("no effect on this word"));
 }

@@ -193,7 +193,7 @@ fn parameters_are_set_within_their_range() {
         "{}",
         said("threshold=0")
     );
-    assert!(said("treshold=7").contains("unknown parameter `treshold`; nearest is `threshold`"));
+    assert!(said("treshold=7").contains("unknown parameter `treshold`; did you mean `threshold`?"));
     let wrong = said("columns=1000000");
     assert!(wrong.contains("expected 16 to 65536"), "{wrong}");
     // A width that follows from parameters may be refused, at its place in the text.

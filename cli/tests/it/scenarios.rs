@@ -208,7 +208,7 @@ fn what_cannot_be_read_is_refused_with_its_line() {
         String::from_utf8(found.stderr).unwrap()
     };
     let found = refused("steps = [{ blok = 1 }]\n");
-    assert!(found.contains("mine.toml:6: unknown variant `blok`, expected one of `block`"), "{found}");
+    assert!(found.contains("mine.toml:6: unknown word `blok`; did you mean `block`?"), "{found}");
     assert!(refused("steps = [{ block = 1 }]\n").contains("asserts nothing"));
     assert!(refused("steps = [{ wait = \"5 apples\" }]\n").contains("mine.toml:6: "));
     let found = sluice(&["run", "--filter", "8.999"]);

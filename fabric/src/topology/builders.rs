@@ -387,12 +387,12 @@ mod tests {
         let error = |text: &str| built(text).unwrap_err().to_string();
         assert_eq!(
             error("leafspine"),
-            "there is no topology `leafspine`; did you mean `leaf-spine`?; builders are chain, dumbbell, two-tor, \
-             leaf-spine, fat-tree, clos5, dring, wan, or give a TOML or ns-3 file"
+            "there is no topology `leafspine`; did you mean `leaf-spine`? (builders are chain, dumbbell, two-tor, \
+             leaf-spine, fat-tree, clos5, dring, wan; a TOML or ns-3 file is a topology as well)"
         );
         assert_eq!(
             error("chain:leaves=3"),
-            "chain: there is no `leaves`; keys are switches, hosts, rate, uplink, delay"
+            "chain: there is no key `leaves` (keys are switches, hosts, rate, uplink, delay)"
         );
         assert_eq!(error("chain:switches=0"), "chain: switches is `0`; expected 1 to 256");
         assert_eq!(error("chain:delay=3"), "chain: delay is `3`; expected a time such as 1us");

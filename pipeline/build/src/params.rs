@@ -28,7 +28,7 @@ use thiserror::Error;
 /// settings.set("gap", "250")?;
 /// assert_eq!(settings.gap, 250);
 /// let error = settings.set("gaps", "250").unwrap_err().to_string();
-/// assert_eq!(error, "unknown parameter `gaps`; nearest is `gap` (parameters: routes, gap)");
+/// assert_eq!(error, "unknown parameter `gaps`; did you mean `gap`? (parameters: routes, gap)");
 /// let error = settings.set("gap", "0").unwrap_err().to_string();
 /// assert_eq!(error, "parameter `gap` is `0`; expected 1 to 1000");
 /// # Ok::<(), params::ParamError>(())

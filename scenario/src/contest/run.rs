@@ -31,7 +31,7 @@ use sluice_place::Options;
 use sluice_switch::SwitchConfig;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use thiserror::Error;
 
 /// Reason why a contest cannot run.
@@ -87,8 +87,12 @@ pub struct ContestProgress<'a> {
     pub run: (&'a str, u64),
     /// Number of finished runs, and of all: one run for each program and seed.
     pub done: (usize, usize),
-    /// Simulated time of all runs, and of all workloads. Time after the end of a workload does not count.
+    /// Simulated time of all runs so far, and the time that they are expected to take: an ended run as long as it took, any
+    /// other run as long as the longest one that has ended, and at least as long as its workload.
     pub simulated: (Duration, Duration),
+    /// True if the run drains: its workload has ended and messages are under way, and no run of the contest has ended that would
+    /// tell for how long.
+    pub drains: bool,
 }
 
 /// Is called with the progress of a contest, on any of its threads; the contest stops if it returns false.
@@ -222,7 +226,7 @@ where
             alone: own[key.program].clone(),
         };
         setup.store.keep(key, &done).map_err(RunError::Keep)?;
-        ticker.done.fetch_add(1, Ordering::Relaxed);
+        ticker.end(number);
         Ok(done)
     })?;
     for (number, run) in missing.iter().zip(done) {
@@ -324,6 +328,10 @@ struct Ticker<'a> {
     workload: Duration,
     /// Simulated time of each run, ps.
     times: Vec<AtomicU64>,
+    /// Longest simulated time of a run that has ended, ps; 0 before.
+    longest: AtomicU64,
+    /// Runs that are not under way or to come.
+    ended: Vec<AtomicBool>,
     done: AtomicUsize,
 }
 
@@ -332,18 +340,40 @@ impl<'a> Ticker<'a> {
     fn new(tick: Tick<'a>, workload: Duration, runs: usize, missing: &[usize]) -> Ticker<'a> {
         let times: Vec<AtomicU64> = (0..runs).map(|_| AtomicU64::new(workload.as_ps())).collect();
         missing.iter().for_each(|number| times[*number].store(0, Ordering::Relaxed));
-        Ticker { tick, workload, times, done: AtomicUsize::new(runs - missing.len()) }
+        let ended = (0..runs).map(|run| AtomicBool::new(!missing.contains(&run))).collect();
+        let done = AtomicUsize::new(runs - missing.len());
+        Ticker { tick, workload, times, longest: AtomicU64::new(0), ended, done }
+    }
+
+    /// Notes that a run has ended.
+    fn end(&self, number: usize) {
+        self.longest.fetch_max(self.times[number].load(Ordering::Relaxed), Ordering::Relaxed);
+        self.ended[number].store(true, Ordering::Relaxed);
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the simulated time of all runs so far, and the expected one, ps.
+    fn simulated(&self) -> (u64, u64) {
+        let least = self.longest.load(Ordering::Relaxed).max(self.workload.as_ps());
+        let (mut sum, mut all) = (0, 0);
+        for (time, ended) in self.times.iter().zip(&self.ended) {
+            let time = time.load(Ordering::Relaxed);
+            sum += time;
+            all += if ended.load(Ordering::Relaxed) { time } else { time.max(least) };
+        }
+        (sum, all)
     }
 
     /// Returns what a run calls with its time.
     fn look(&self, number: usize, run: (&str, u64)) -> impl FnMut(Time) -> bool {
         move |time| {
-            let own = time.since_origin().min(self.workload).as_ps();
+            let own = time.since_origin().as_ps();
             self.times[number].store(own, Ordering::Relaxed);
-            let sum = self.times.iter().map(|time| time.load(Ordering::Relaxed)).sum();
-            let all = self.workload * self.times.len() as u64;
+            let (sum, all) = self.simulated();
             let done = (self.done.load(Ordering::Relaxed), self.times.len());
-            (self.tick)(ContestProgress { run, done, simulated: (Duration::from_ps(sum), all) })
+            let drains = own > self.workload.as_ps() && self.longest.load(Ordering::Relaxed) == 0;
+            let simulated = (Duration::from_ps(sum), Duration::from_ps(all));
+            (self.tick)(ContestProgress { run, done, simulated, drains })
         }
     }
 }

@@ -40,7 +40,10 @@ impl Progress {
         let (done, all, now, until) = (sum(0), sum(1), sum(2), sum(3));
         let before = self.before.fetch_min(now, Ordering::Relaxed).min(now);
         let share = |of: u64| of.saturating_sub(before) as f64 / until.saturating_sub(before).max(1) as f64;
-        let eta = eta(Some(share(now).min(1.0)), self.started.elapsed());
+        let eta = match stage.drains {
+            true => ", draining".to_owned(),
+            false => eta(Some(share(now).min(1.0)), self.started.elapsed()),
+        };
         let shown = Some((now as f64 / until.max(1) as f64).min(1.0));
         self.bar.show(shown, format!("{done} of {all} runs done; {label}, seed {seed}{eta}"));
     }

@@ -435,7 +435,10 @@ fn parameters_are_set_by_key_and_refused_with_reasons() {
     ];
     assert_eq!(values, expected.map(|(k, v, e)| (k.to_owned(), v.to_owned(), e.to_owned())));
     let unknown = p.set("route", "1").unwrap_err().to_string();
-    assert_eq!(unknown, "unknown parameter `route`; nearest is `routes` (parameters: routes, count, hash)");
+    assert_eq!(
+        unknown,
+        "unknown parameter `route`; did you mean `routes`? (parameters: routes, count, hash)"
+    );
     let bad = p.set("count", "yes").unwrap_err().to_string();
     assert!(bad.starts_with("parameter `count` is `yes`; expected true or false ("), "{bad}");
     assert!(!p.count);

@@ -46,7 +46,7 @@ fn every_mistake_is_reported_with_its_place() {
         "an entry of table `u` does not fit key `header.ttl` (8 bits): `_` needs a ternary, lpm or range key, but this key is exact"
     );
     assert!(found[4].ends_with("value 0x100 is larger than the largest, 0xff"), "{}", found[4]);
-    assert!(found[5].starts_with("unknown hash algorithm `crc_61`"), "{}", found[5]);
+    assert!(found[5].starts_with("there is no hash algorithm `crc_61`"), "{}", found[5]);
     assert_eq!(found[6], "ingress has no `eg.egress_port`");
     assert_eq!(found[13], "direct counter `lost` is attached to no table");
     assert_eq!(found[14], "ingress has parser states but no start state");

@@ -53,7 +53,7 @@ fn wrong_parameters_name_the_right_ones() {
     let message = |params: &[&str]| build(params).unwrap_err().to_string();
     let unknown = message(&["ipv4_route=5"]);
     assert!(
-        unknown.starts_with("program `l3-ecmp`: unknown parameter `ipv4_route`; nearest is `ipv4_routes`")
+        unknown.starts_with("program `l3-ecmp`: unknown parameter `ipv4_route`; did you mean `ipv4_routes`?")
     );
     assert!(unknown.contains("hash_rotate, selection)"), "{unknown}");
     assert_eq!(
