@@ -26,8 +26,7 @@ pub(crate) struct TimelineArgs {
     /// separate drawing: FILE.SWITCH.svg
     #[arg(long, value_name = "FILE", value_parser = target)]
     pub(crate) timeline: Vec<Target>,
-    /// Sample at multiples of this time, for example 1us, instead of at every change; for --timeline, and for the plots of
-    /// --html
+    /// Sample at multiples of this time, for example 1us, instead of at every change; also for the plots of a page
     #[arg(long, value_name = "TIME", value_parser = interval)]
     pub(crate) timeline_every: Option<Duration>,
 }

@@ -164,9 +164,13 @@ fn obeys_the_format(events: &[Value]) {
         match phase {
             "M" => {
                 match event["name"].as_str().unwrap() {
-                    "process_name" => drop((event["args"]["name"].as_str().unwrap(), processes.insert(pid))),
+                    "process_name" => {
+                        assert!(event["args"]["name"].is_string());
+                        processes.insert(pid);
+                    }
                     "thread_name" => {
-                        drop((event["args"]["name"].as_str().unwrap(), named.insert((pid, tid))))
+                        assert!(event["args"]["name"].is_string());
+                        named.insert((pid, tid));
                     }
                     "process_sort_index" | "thread_sort_index" => {
                         assert!(event["args"]["sort_index"].is_u64())
@@ -230,7 +234,9 @@ fn pairs(events: &[Value], category: &str) -> Vec<u64> {
     for event in events.iter().filter(|event| event["cat"] == category) {
         let id = event["id"].as_str().unwrap();
         match event["ph"].as_str().unwrap() {
-            "b" => drop(begun.insert(id, ps(event, "ts"))),
+            "b" => {
+                begun.insert(id, ps(event, "ts"));
+            }
             _ => list.push(ps(event, "ts") - begun[id]),
         }
     }

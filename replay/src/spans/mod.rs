@@ -29,7 +29,7 @@ impl SpanRequest {
     #[must_use]
     pub const fn takes(&self, tag: u64) -> bool {
         let every = if self.every == 0 { 1 } else { self.every };
-        tag != GENERATED && tag % every == 0 && tag / every < self.most
+        tag != GENERATED && tag.is_multiple_of(every) && tag / every < self.most
     }
 
     /// Returns the number of packets that are recorded out of this many.
@@ -80,13 +80,16 @@ pub(crate) struct PassTimes {
     pub(crate) left: u64,
 }
 
+/// Entry of a packet into a queue: time in ps, cells before, bytes.
+type Entry = (u64, u32, u64);
+
 /// Spans of one switch, in the order of their ends.
 #[derive(Clone, Debug)]
 pub struct Spans {
     request: SpanRequest,
     pub(crate) list: Vec<Span>,
-    /// Packets in queues, by packet, port and queue: time, cells before, bytes.
-    waiting: BTreeMap<(u64, u16, u8), VecDeque<(u64, u32, u64)>>,
+    /// Packets in queues, by packet, port and queue.
+    waiting: BTreeMap<(u64, u16, u8), VecDeque<Entry>>,
 }
 
 impl Spans {
