@@ -131,7 +131,7 @@ fn read(dir: &Path) -> Result<Programs, Failure> {
     let path = if dir.is_dir() { dir.join("contest.json") } else { dir.to_owned() };
     let text = std::fs::read_to_string(&path).map_err(|e| match e.kind() {
         ErrorKind::NotFound => Failure::with_help(
-            format!("{}: there is no contest.json", path.parent().unwrap_or(Path::new(".")).display()),
+            format!("{}: there is no contest.json", dir.display()),
             "give two folders that `sluice run CONTEST.toml -o DIR` has written",
         ),
         _ => Failure::file("read", &path, &e),

@@ -156,7 +156,10 @@ fn sizes(text: &str) -> Result<Sizes, Failure> {
 
 /// Returns the distribution of a file, or the published one of this name.
 fn cdf(path: &Path) -> Result<Cdf, Failure> {
-    let published = path.to_str().filter(|_| !path.exists()).map(|name| (name, Cdf::published(name)));
+    let published = path
+        .to_str()
+        .filter(|name| !path.exists() && !name.contains(['.', '/']))
+        .map(|name| (name, Cdf::published(name)));
     let content = match published {
         Some((_, Some(cdf))) => return Ok(cdf),
         Some((name, None)) => {

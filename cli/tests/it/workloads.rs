@@ -256,7 +256,10 @@ fn a_capture_becomes_its_flows() {
         "{error}"
     );
     let (code, _, error) = refused("[workload]\nkind = \"capture\"\ncapture = \"c.toml\"\ntime = \"1ms\"");
-    assert!(code == 2 && error.contains("c.toml: line 7: workload.capture: c.toml: header"), "{error}");
+    assert!(
+        code == 2 && error.contains("c.toml: line 7: workload.capture: c.toml: not a capture"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -34,7 +34,10 @@ pub struct BuilderInfo {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BuilderError {
     /// No such builder.
-    #[error("there is no topology `{found}`{} (builders are {known}; a TOML or ns-3 file is a topology as well)", question(*.nearest))]
+    #[error(
+        "there is no topology `{found}`{} (builders are {known}; a TOML or ns-3 file is a topology as well)",
+        question(*.nearest)
+    )]
     Name {
         /// The name.
         found: String,
@@ -44,7 +47,11 @@ pub enum BuilderError {
         known: String,
     },
     /// No such key.
-    #[error("{builder}: there is no key `{found}`{} (keys are {})", question(nearest(found, known.iter().copied())), known.join(", "))]
+    #[error(
+        "{builder}: there is no key `{found}`{} (keys are {})",
+        question(nearest(found, known.iter().copied())),
+        known.join(", ")
+    )]
     Key {
         /// The builder.
         builder: &'static str,

@@ -1,7 +1,7 @@
 //! Inputs that are kept between hunts: their text, and the fewest of them that reach the same coverage.
 //!
-//! A kept input is a text: a line for each packet (time, port, number of its piece, bytes), then the changes of the configuration
-//! as [`changes`](super::changes()) writes them. A time is in ns from the start of the input.
+//! A kept input is a text: a line for each packet (time, port, number of its piece, bytes), then the changes of the
+//! configuration as [`changes`](super::changes()) writes them. A time is in ns from the start of the input.
 
 use super::changes;
 use super::input::{Input, Shot};

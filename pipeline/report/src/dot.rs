@@ -5,8 +5,9 @@ use sluice_place::report::Report;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Returns the graphs as one `digraph`: a cluster for each stage of each gress, and one for each parser. An edge between tables has
-/// the kind of the dependency; edges of the longest chain are bold. An edge between states has the values of the transition.
+/// Returns the graphs as one `digraph`: a cluster for each stage of each gress, and one for each parser. An edge between tables
+/// has the kind of the dependency; edges of the longest chain are bold. An edge between states has the values of the
+/// transition.
 #[must_use]
 pub fn dot(report: &Report) -> String {
     let mut out = String::new();
@@ -39,8 +40,8 @@ fn write(report: &Report, out: &mut String) -> std::fmt::Result {
     writeln!(out, "}}")
 }
 
-/// Returns the dependencies that separate stages, those of the longest chain, and control from stage to stage: by their two tables,
-/// the kinds and whether the dependency is on the longest chain.
+/// Returns the dependencies that separate stages, those of the longest chain, and control from stage to stage: by their two
+/// tables, the kinds and whether the dependency is on the longest chain.
 fn dependencies(report: &Report) -> Pairs<'_> {
     let stage = |table: usize| report.tables[table].parts.first().map_or(0, |part| part.stage);
     let mut pairs = BTreeMap::new();
@@ -57,8 +58,8 @@ fn dependencies(report: &Report) -> Pairs<'_> {
 
 type Pairs<'r> = BTreeMap<(usize, usize), (BTreeSet<&'r str>, bool)>;
 
-/// Leaves out control that follows from other dependencies: a path leads from the first table to the second without it. Graphviz
-/// does not lay out thousands of edges in reasonable time.
+/// Leaves out control that follows from other dependencies: a path leads from the first table to the second without it.
+/// Graphviz does not lay out thousands of edges in reasonable time.
 fn without_shortcuts(pairs: Pairs<'_>) -> Pairs<'_> {
     let mut next: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (from, to) in pairs.keys() {

@@ -90,8 +90,8 @@ pub struct ContestProgress<'a> {
     /// Simulated time of all runs so far, and the time that they are expected to take: an ended run as long as it took, any
     /// other run as long as the longest one that has ended, and at least as long as its workload.
     pub simulated: (Duration, Duration),
-    /// True if the run drains: its workload has ended and messages are under way, and no run of the contest has ended that would
-    /// tell for how long.
+    /// True if the run drains: its workload has ended and messages are under way, and no run of the contest has ended that
+    /// would tell for how long.
     pub drains: bool,
 }
 
