@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(read("port=17, latency=5us,"), Ok((5_000_000, 17)));
         assert_eq!(read("port"), Err("`port` is not KEY=VALUE; keys are latency, port".to_owned()));
         assert_eq!(read("port=512"), Err("parameter `port` is `512`; expected 0 to 511".to_owned()));
-        let unknown = "unknown parameter `ports`; nearest is `port` (parameters: latency, port)";
+        let unknown = "unknown parameter `ports`; did you mean `port`? (parameters: latency, port)";
         assert_eq!(read("ports=1"), Err(unknown.to_owned()));
     }
 

@@ -155,7 +155,7 @@ mod tests {
             (value("p/f/x", "read = \"text\""), "exclude each other"),
             (value("q/f/x", "read = \"none\""), "belongs to no paper"),
             (value("p/f/x", "read = \"none\"").repeat(2), "twice"),
-            (value("p/f/x", "read = \"seen\""), "unknown variant"),
+            (value("p/f/x", "read = \"seen\""), "unknown word `seen`"),
         ] {
             let error = parse(&text).unwrap_err();
             assert!(error.contains(said), "{error}");

@@ -251,8 +251,8 @@ mod tests {
         assert!(found.starts_with("a.toml:5: `the end`; expected a number"), "{found}");
         let found = message("steps = [{ wait = \"5 apples\" }]");
         assert!(found.contains("a.toml:5: ") && found.contains("duration"), "{found}");
-        let found = message("steps = [{ send = { from = 0, tooo = 1 } }]");
-        assert!(found.contains("unknown key `tooo`; did you mean `to`? (known keys: from, to"), "{found}");
+        let found = message("steps = [{ send = { from = 0, too = 1 } }]");
+        assert!(found.contains("unknown key `too`; did you mean `to`? (known keys: from, to"), "{found}");
         let found = message("steps = [{ block = 1 }]");
         assert!(found.contains("a.toml:1: scenario `1` asserts nothing"), "{found}");
         let found =

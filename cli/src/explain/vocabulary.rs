@@ -14,10 +14,14 @@ pub(super) const VOCABULARY: [(&str, &[(&str, &str)]); 10] = [
     ("heading of int", &INT),
 ];
 
-const PORTS: [(&str, &str); 10] = [
+const PORTS: [(&str, &str); 11] = [
     (
         "PORT",
         "front-panel port, from 0; `cpu` and `recirc:N` are ports inside the switch. `sluice explain ports` lists all",
+    ),
+    (
+        "CAGE",
+        "cage and lane of the port, as on the front panel of the switch: `1/0` is the first lane of cage 1",
     ),
     ("DEV", "dev_port: the number of the port that programs and entries see, 9 bits: pipe << 7 | local port"),
     (

@@ -75,7 +75,7 @@ fn sizes_out_of_range_and_bad_files_are_named() {
     assert!(DRing { blocks: 4, ..DRing::default() }.build().is_err());
     assert!(Wan { width: 0, ..Wan::default() }.build().is_err());
     let refused = |text: &str| Network::from_toml(text, "net.toml").unwrap_err().to_string();
-    assert!(refused("name = 3").starts_with("net.toml: "));
+    assert!(refused("name = 3").starts_with("net.toml:1: "));
     assert!(refused(&TWO_TIERS.replace("spine1\", stage", "spine7\", stage")).contains("`spine1`"));
     assert!(refused(&TWO_TIERS.replace("edge = true", "edge = false")).contains("at least two"));
     assert!(refused(&TWO_TIERS.replace("links = 2", "links = 0")).contains("1 to 1024"));

@@ -69,7 +69,7 @@ fn a_name_that_is_no_port_says_what_is() {
         ("\"port 32\"", &["my.toml:4", "front-panel port 32", "ports 0 to 31", "sluice explain ports"][..]),
         ("\"dev_port 500\"", &["dev:500", "its dev_ports are"]),
         ("\"dev_port 512\"", &["`dev_port 512` is not a port", "dev_port 136"]),
-        ("\"port eight\"", &["`port eight` is not a port", "\"port 8\""]),
+        ("\"port eight\"", &["my.toml:4", "`eight` is not a port", "front-panel port such as `3` or `1/0`"]),
     ] {
         let error = load(toml::load_on, &member(written)).unwrap_err();
         for word in words {
