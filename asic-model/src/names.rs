@@ -48,6 +48,12 @@ pub fn by_letters<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) ->
     }
 }
 
+/// Returns the question whether the [`nearest`] of some names was meant, for the end of a sentence: "; did you mean `x`?". The text
+/// is empty if no name is near.
+pub fn did_you_mean<'k>(found: &str, known: impl IntoIterator<Item = &'k str>) -> String {
+    nearest(found, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"))
+}
+
 /// Returns the candidate that takes the fewest edits (insertions, deletions, replacements, swaps of neighbours) to
 /// reach, if that is near enough to be meant: at most half of its letters. Capitals are as small letters, and `_` is as `-`.
 /// Ties go to the nearest in length, then to the first.

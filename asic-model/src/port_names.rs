@@ -2,12 +2,12 @@
 //!
 //! Three forms of files are read: SONiC's `port_config.ini`, the table `PORT` of a `config_db.json`, and lines `name,front`.
 
-use crate::names::nearest;
+use crate::names::did_you_mean;
 use crate::port::FrontPort;
 use crate::units::BitRate;
 use serde_json::Value;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Front-panel ports with their names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct PortNamesError {
     pub origin: String,
     /// Line, or table and row.
     pub place: String,
-    /// What was found and what was expected.
+    /// The mistake: the text found, and the form expected.
     pub message: String,
 }
 
@@ -69,19 +69,22 @@ impl PortNames {
         names.sort_by(|a, b| natural(a, b));
         names.dedup();
         let named = |name: &str| NamedPort { name: name.to_owned(), alias: None, speed: None };
-        Self { ports: (0..).map(FrontPort).zip(names.into_iter().map(named)).collect() }
+        Self { ports: (0..=u16::MAX).map(FrontPort).zip(names.into_iter().map(named)).collect() }
     }
 
     /// Gives rows without a front-panel port one, in the order of their names.
     fn numbered(mut rows: Vec<Row>) -> Result<Self, (String, String)> {
         if rows.iter().all(|row| row.front.is_none()) {
+            if let Some(row) = rows.get(MOST) {
+                return Err((row.place.clone(), format!("the file names more than {MOST} ports")));
+            }
             rows.sort_by(|a, b| natural(&a.port.name, &b.port.name));
-            rows.iter_mut().zip(0..).for_each(|(row, front)| row.front = Some(front));
+            rows.iter_mut().zip(0..=u16::MAX).for_each(|(row, front)| row.front = Some(front));
         }
-        let mut names = Self::default();
+        let (mut names, mut known) = (Self::default(), BTreeSet::new());
         for Row { place, port, front } in rows {
             let front = FrontPort(front.unwrap_or_default());
-            if names.ports.values().any(|known| known.name == port.name) {
+            if !known.insert(port.name.clone()) {
                 let text =
                     format!("the name `{}` is there twice; give every port a name of its own", port.name);
                 return Err((place, text));
@@ -107,9 +110,9 @@ impl PortNames {
         self.ports.get(&front).map(|port| port.name.as_str())
     }
 
-    /// Returns the nearest known name, for messages.
-    pub fn nearest(&self, name: &str) -> Option<&str> {
-        nearest(name, self.ports.values().map(|port| port.name.as_str()))
+    /// Returns the question whether the nearest known name was meant; see [`did_you_mean`].
+    pub fn did_you_mean(&self, name: &str) -> String {
+        did_you_mean(name, self.ports.values().map(|port| port.name.as_str()))
     }
 
     /// Returns all ports in the order of the front panel.
@@ -124,6 +127,9 @@ struct Row {
     port: NamedPort,
     front: Option<u16>,
 }
+
+/// Most ports of a file, as many as there are numbers of front-panel ports.
+const MOST: usize = 1 << 16;
 
 const FORMS: &str = "SONiC's port_config.ini (`# name lanes alias ..`), a config_db.json with a table PORT, or lines \
                      `name,front` such as `Ethernet0,0`";
@@ -240,7 +246,7 @@ mod tests {
         assert_eq!(fronts(&PortNames::parse("a.json", json).unwrap()), [(0, "Ethernet0"), (1, "Ethernet4")]);
         let csv = PortNames::parse("a.csv", "name,front\nserver7, 3 # rack 2\n\nuplink,31\n").unwrap();
         assert_eq!(fronts(&csv), [(3, "server7"), (31, "uplink")]);
-        assert_eq!(csv.nearest("sever7"), Some("server7"));
+        assert_eq!(csv.did_you_mean("sever7"), "; did you mean `server7`?");
     }
 
     #[test]
@@ -252,6 +258,8 @@ mod tests {
         assert!(fails("a,0\nb,0\n").starts_with("f: 2: `b` is front-panel port 0, as is `a`"));
         assert!(fails("{\"VLAN\": {}}").starts_with("f: PORT: there is no such table"));
         assert!(fails("{\n\"PORT\": {]}").starts_with("f: 2: "));
+        let names: String = (0..65_537).map(|n| format!("Ethernet{n} {n}\n")).collect();
+        assert!(fails(&format!("# name lanes\n{names}")).contains("the file names more than 65536 ports"));
         let slow = "# name lanes speed\nEthernet0 1 fast\n";
         assert!(fails(slow).starts_with("f: 2: speed `fast`; expected megabits"));
     }

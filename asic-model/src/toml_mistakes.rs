@@ -3,7 +3,7 @@
 //! The TOML reader says `unknown field`, `unknown variant` and `invalid type`, which are words of Rust. These functions replace
 //! them, and add the nearest word that is known.
 
-use crate::names::nearest;
+use crate::names::did_you_mean;
 
 /// Returns the line, from 1, of a byte of a text.
 #[must_use]
@@ -49,8 +49,7 @@ pub fn in_words(message: &str) -> String {
 /// Returns the message about an unknown key or word; `known` lists what is known in backquotes.
 fn unknown(found: &str, known: &str, what: &str) -> String {
     let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
-    let near = nearest(found, known.iter().copied());
-    let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let near = did_you_mean(found, known.iter().copied());
     match known.is_empty() {
         true => format!("unknown {what} `{found}`; no {what} is known here"),
         false => format!("unknown {what} `{found}`{near} (known {what}s: {})", known.join(", ")),

@@ -48,11 +48,11 @@ pub struct RouteListError {
     pub origin: String,
     /// Line, from 1. In JSON, that of the prefix.
     pub line: usize,
-    /// What was found, and what was expected.
+    /// The mistake: the text found, and the form expected.
     pub message: String,
 }
 
-/// What a reader of one form finds.
+/// Routes that a reader finds in a file, its mistakes, and numbers of the routes that are left out.
 #[derive(Default)]
 struct Found {
     routes: Vec<ListedRoute>,
@@ -164,8 +164,7 @@ impl RouteList {
     }
 
     /// Returns the place of a switch that has these routes, and notes on what was left out. `port` finds a port by the name
-    /// that
-    /// the file has for it.
+    /// that the file has for it.
     ///
     /// # Errors
     /// Returns every next hop whose port is not known.

@@ -1,8 +1,8 @@
 //! Buffer profiles by name: those that come with Sluice, TOML files, and files of SONiC.
 
 use crate::fail::Failure;
-use crate::numbers::did_you_mean;
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::names::did_you_mean;
 use sluice_asic::port_names::PortNames;
 use sluice_asic::tm::buffer::{BufferFile, Rules, SonicText};
 use std::path::{Path, PathBuf};

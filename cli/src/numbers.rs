@@ -1,6 +1,6 @@
 //! Values of options: numbers of a range, and quantities with units.
 
-use sluice_asic::names::nearest;
+use sluice_asic::names::did_you_mean;
 use sluice_asic::units::{count, print_count};
 use std::fmt::Display;
 use std::num::NonZero;
@@ -64,11 +64,6 @@ pub(crate) fn named<T: Copy>(all: &[(&'static str, T)], text: &str) -> Result<T,
         let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
         format!("expected {}{}", either(&names), did_you_mean(text, names.iter().copied()))
     })
-}
-
-/// Returns the question whether the nearest of some words was meant, after a semicolon; empty if none is near.
-pub(crate) fn did_you_mean<'k>(found: &str, known: impl IntoIterator<Item = &'k str>) -> String {
-    nearest(found, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"))
 }
 
 /// Returns words as `a, b or c`.

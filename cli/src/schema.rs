@@ -1,10 +1,10 @@
 //! `sluice schema`: the JSON Schemas of all `--json` outputs.
 
 use crate::fail::Failure;
-use crate::numbers::did_you_mean;
 use crate::table::table;
 use clap::Args;
 use serde_json::{Value, json};
+use sluice_asic::names::did_you_mean;
 use std::io::Write;
 
 #[derive(Debug, Args)]

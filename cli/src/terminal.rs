@@ -1,4 +1,4 @@
-//! What the terminal is like: its width, whether it shows colours, and how much is printed.
+//! The terminal: its width, its colours, and how much is printed to it.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,7 +3,7 @@
 use crate::experiment::{ContestPart, Experiment, ExperimentError};
 use crate::in_toml;
 use crate::shipped::Library;
-use sluice_asic::names::nearest;
+use sluice_asic::names::did_you_mean;
 use sluice_scenario::contest::Point;
 use std::fmt;
 use std::str::FromStr;
@@ -44,8 +44,7 @@ impl FromStr for Scale {
     fn from_str(text: &str) -> Result<Scale, String> {
         let found = Scale::ALL.into_iter().find(|scale| scale.name() == text);
         found.ok_or_else(|| {
-            let near = nearest(text, Scale::ALL.map(Scale::name));
-            let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let near = did_you_mean(text, Scale::ALL.map(Scale::name));
             format!("expected quick or full{near}")
         })
     }

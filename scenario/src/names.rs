@@ -6,7 +6,7 @@ use super::expr::{Expr, Scope};
 use super::metric;
 use super::numbers::ExpectedBreakpoints;
 use sluice_asic::mac::wire_bytes;
-use sluice_asic::names::nearest;
+use sluice_asic::names::did_you_mean;
 use sluice_asic::tm::pfc::quanta_time;
 use sluice_asic::units::{BitRate, Bytes, Length};
 use std::cell::Cell;
@@ -75,8 +75,8 @@ impl Names<'_> {
         let own = TABLE.iter().map(|(name, _)| name.split('(').next().unwrap_or(name));
         let all = own.chain(metric::rows().map(|row| row.name));
         let defined = self.defined.iter().flat_map(|names| names.keys().map(String::as_str));
-        let near = nearest(name, all.chain(defined).chain(self.saved.keys().map(String::as_str)));
-        format!("unknown name `{name}`{}", near.map_or(String::new(), |n| format!("; did you mean `{n}`?")))
+        let known = all.chain(defined).chain(self.saved.keys().map(String::as_str));
+        format!("unknown name `{name}`{}", did_you_mean(name, known))
     }
 
     fn of_profile(&self, bench: &Bench, name: &str) -> Option<Result<i128, String>> {

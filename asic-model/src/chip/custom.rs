@@ -2,7 +2,7 @@
 
 use super::assumptions::with_values;
 use super::{ChipProblems, ChipSpec};
-use crate::names::nearest;
+use crate::names::{did_you_mean, nearest};
 use crate::toml_mistakes::{in_words, line_of};
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
@@ -21,7 +21,7 @@ pub enum ChipFileError {
         message: String,
     },
     /// `base` is not the name of a shipped chip.
-    #[error("{origin}:{line}: `base` is `{found}`; expected one of {known}{}", near(.found), known = ChipSpec::NAMES.join(", "))]
+    #[error("{origin}:{line}: `base` is `{found}`; expected one of {known}{}", did_you_mean(.found, ChipSpec::NAMES), known = ChipSpec::NAMES.join(", "))]
     UnknownBase {
         /// The file, as the caller named it.
         origin: String,
@@ -61,11 +61,6 @@ pub enum ChipFileError {
         /// All problems.
         problems: ChipProblems,
     },
-}
-
-/// Returns the question whether the nearest name of a chip was meant.
-fn near(found: &str) -> String {
-    nearest(found, ChipSpec::NAMES).map_or(String::new(), |near| format!("; did you mean `{near}`?"))
 }
 
 /// A key that no chip has.

@@ -27,7 +27,7 @@ pub enum PortError {
     Cage {
         /// The text found.
         text: String,
-        /// What there is.
+        /// The cages of the chip, or the lanes at which ports of the cage begin.
         valid: String,
     },
     /// The chip does not have the front-panel port at this port speed.

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 impl PortMap {
     /// Gives front-panel ports names, by which [`find`](Self::find) finds them and [`shown`](Self::shown) shows them. Names
-    /// of ports
-    /// that the chip does not have at this speed stay unused.
+    /// of ports that the chip does not have at this speed stay unused.
     #[must_use]
     pub fn with_names(self, names: Arc<PortNames>) -> Self {
         Self { names: Some(names), ..self }
@@ -25,8 +24,7 @@ impl PortMap {
     }
 
     /// Returns the port of a text: one of the user's names, a front-panel port such as `3`, a cage and lane such as `1/0`,
-    /// where
-    /// cages count from 1 and lanes from 0, or a dev_port such as `dev:137`.
+    /// where cages count from 1 and lanes from 0, or a dev_port such as `dev:137`.
     ///
     /// # Errors
     /// [`PortError`], with the valid names or ranges.
@@ -41,9 +39,7 @@ impl PortMap {
             (Ok(name), _) => self.resolve(name),
             (Err(error), None) => Err(error),
             (Err(_), Some(names)) => {
-                let near =
-                    names.nearest(text).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                Err(PortError::Unnamed { text: text.to_owned(), near })
+                Err(PortError::Unnamed { text: text.to_owned(), near: names.did_you_mean(text) })
             }
         }
     }

@@ -1,6 +1,5 @@
 //! Lines `prefix,port`. A title names the columns: `prefix`, `port`, `next_hop` (an address) and `weight`. Lines of one
-//! prefix are
-//! its next hops.
+//! prefix are its next hops.
 
 use super::{Found, Hop};
 

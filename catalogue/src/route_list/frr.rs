@@ -1,8 +1,7 @@
 //! Text of FRR's `show ip route`.
 //!
-//! A route begins with the letter of its protocol; `>` marks the selected one, `*` next hops in use. Further next hops follow
-//! on
-//! lines of their own. Routes of other VRFs than the default one are left out.
+//! A route begins with the letter of its protocol; `>` marks the selected one, `*` next hops in use. Further next hops
+//! follow on lines of their own. Routes of other VRFs than the default one are left out.
 
 use super::{Found, Hop};
 

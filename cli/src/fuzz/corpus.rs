@@ -20,7 +20,7 @@ pub(super) struct Kept {
     pub(super) inputs: Vec<Input>,
 }
 
-/// What was done to the folder.
+/// Numbers of the inputs that a hunt added to the folder and removed from it.
 pub(super) struct Change {
     pub(super) added: usize,
     pub(super) removed: usize,

@@ -5,7 +5,7 @@ use super::args::{
     Process, RoceOp, UdpArgs, VxlanArgs, What, WorkloadArgs,
 };
 use crate::fail::Failure;
-use crate::numbers::did_you_mean;
+use sluice_asic::names::did_you_mean;
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::generate::{
     ArpKind, Arrivals, Cdf, Envelope, FlowList, FrameList, FrameSource, GenerateError, Incast, Kind,

@@ -2,8 +2,8 @@
 
 use crate::buffer_profile;
 use crate::fail::{Failure, reason};
-use crate::numbers::did_you_mean;
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::names::did_you_mean;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_scenario::{ScenarioFile, shipped};
 use std::path::{Path, PathBuf};

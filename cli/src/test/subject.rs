@@ -1,4 +1,4 @@
-//! What a packet test runs on: the program placed on a chip, the ports and the entries.
+//! The subject of a packet test: the program placed on a chip, the ports and the entries.
 
 use super::TestArgs;
 use crate::args::Target;

@@ -1,4 +1,4 @@
-//! What is printed where: `--quiet`, hints with the user's own arguments, numbers with k, M and G, graphs for Graphviz.
+//! Output on terminals and in pipes: `--quiet`, hints with the user's own arguments, numbers with k, M and G, graphs for Graphviz.
 
 use crate::support::{folder, json, ok, sluice, text};
 use std::fs;
@@ -123,4 +123,19 @@ fn a_corpus_is_kept_merged_and_minimised() {
     let out = sluice(&["fuzz", "wcmp", "--cases", "1", "--corpus", text(&first)]);
     let said = String::from_utf8(out.stderr).unwrap();
     assert!(said.contains("is left out: it is an input for the program `ecmp`"), "{said}");
+    // Inputs whose packets are out of order, too late or of no piece are left out, with the line.
+    let third = dir.path().join("third");
+    fs::create_dir(&third).unwrap();
+    for (lines, mistake) in [
+        ("pieces 0\n9 ns dev:8 0 00\n8 ns dev:8 0 00\n", "line 5: the packet is earlier"),
+        ("pieces 0\n18446744073709551615 ns dev:8 0 00\n", "line 4: the packet comes later than an hour"),
+        ("pieces 0 0\n8 ns dev:8 1 00\n8 ns dev:8 0 00\n", "line 5: the number of the piece is below"),
+        ("pieces 0\n8 ns dev:8 1 00\n", "line 4: the line `pieces` has no gap"),
+        ("pieces 3600000000001\n", "line 3: a gap is longer than an hour"),
+    ] {
+        fs::write(third.join("a.input"), format!("sluice.input/1\nprogram ecmp\n{lines}")).unwrap();
+        let out = sluice(&["fuzz", "ecmp", "--cases", "1", "--jobs", "1", "--corpus", text(&third)]);
+        let said = String::from_utf8(out.stderr).unwrap();
+        assert!(said.contains(&format!("a.input is left out: {mistake}")), "{mistake}: {said}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::blueprint::{Blueprint, CablePlan};
 use super::{Clos, DRing, Network, TopologyError, Wan};
-use sluice_asic::names::nearest;
+use sluice_asic::names::{did_you_mean, nearest};
 use sluice_asic::units::{BitRate, Duration};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -36,7 +36,7 @@ pub enum BuilderError {
     /// No such builder.
     #[error(
         "there is no topology `{found}`{} (builders are {known}; a TOML or ns-3 file is a topology as well)",
-        question(*.nearest)
+        did_you_mean(.found, *.nearest)
     )]
     Name {
         /// The name.
@@ -49,7 +49,7 @@ pub enum BuilderError {
     /// No such key.
     #[error(
         "{builder}: there is no key `{found}`{} (keys are {})",
-        question(nearest(found, known.iter().copied())),
+        did_you_mean(found, known.iter().copied()),
         known.join(", ")
     )]
     Key {
@@ -189,11 +189,6 @@ const BUILDERS: &[BuilderInfo] = &[
         },
     },
 ];
-
-/// Returns the question whether a name was meant; empty if none is near.
-fn question(near: Option<&str>) -> String {
-    near.map_or(String::new(), |near| format!("; did you mean `{near}`?"))
-}
 
 /// Builds the network of a text: `NAME` or `NAME:key=value,key=value`. `rate` is the rate of all links, `uplink` that of
 /// cables between switches if it differs.

@@ -17,6 +17,9 @@ use thiserror::Error;
 /// First line of a kept input.
 const HEAD: &str = "sluice.input/1";
 
+/// Latest time of a packet, and longest gap in front of a piece, in ns: an hour.
+const LATEST: u64 = 3_600_000_000_000;
+
 /// Reason for which a text is no input for a program.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum KeptError {
@@ -36,6 +39,14 @@ pub enum KeptError {
         line: usize,
         /// The line's text.
         found: String,
+    },
+    /// A packet or a gap does not suit the lines before it.
+    #[error("line {line}: {mistake}")]
+    Unsuited {
+        /// The line, from 1.
+        line: usize,
+        /// A sentence on the mistake.
+        mistake: &'static str,
     },
     /// The changes do not suit the program.
     #[error("{0}")]
@@ -82,10 +93,17 @@ pub fn parse(subject: &Subject<'_>, text: &str) -> Result<Input, KeptError> {
         } else if let Some(gaps) = found.strip_prefix("pieces") {
             let gaps = gaps.split_whitespace().map(str::parse).collect::<Result<_, _>>();
             input.pieces = gaps.map_err(|_| wrong())?;
+            if input.pieces.iter().any(|gap| *gap > LATEST) {
+                return Err(KeptError::Unsuited { line, mistake: "a gap is longer than an hour" });
+            }
         } else if found == "obeys_pfc" {
             input.obeys = true;
         } else {
-            input.shots.push(shot(found).ok_or_else(wrong)?);
+            let shot = shot(found).ok_or_else(wrong)?;
+            if let Some(mistake) = unsuited(&input, &shot) {
+                return Err(KeptError::Unsuited { line, mistake });
+            }
+            input.shots.push(shot);
         }
     }
     let script = parse_changes_on(&subject.program, &subject.ports, &changed, "changes");
@@ -96,6 +114,22 @@ pub fn parse(subject: &Subject<'_>, text: &str) -> Result<Input, KeptError> {
     })?;
     input.ops = script.ops.into_iter().map(|sourced| (sourced.at.as_nanos(), sourced.op)).collect();
     Ok(input)
+}
+
+/// Returns the reason for which a packet cannot follow those of an input: packets are in order of time and of pieces.
+fn unsuited(input: &Input, shot: &Shot) -> Option<&'static str> {
+    let last = input.shots.last();
+    if last.is_some_and(|last| last.at > shot.at) {
+        Some("the packet is earlier than the packet before it")
+    } else if shot.at > LATEST {
+        Some("the packet comes later than an hour after the start")
+    } else if last.is_some_and(|last| last.piece > shot.piece) {
+        Some("the number of the piece is below that of the packet before it")
+    } else if shot.piece as usize >= input.pieces.len() {
+        Some("the line `pieces` has no gap for this piece")
+    } else {
+        None
+    }
 }
 
 fn shot(line: &str) -> Option<Shot> {

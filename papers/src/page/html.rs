@@ -16,7 +16,7 @@ pub struct Reproduced<'a> {
     pub experiment: &'a Experiment,
     /// Verdicts on its numbers and claims.
     pub judgement: &'a Judgement,
-    /// What was found.
+    /// Results of the experiment.
     pub found: &'a Found,
     /// Time of the run, as a text.
     pub took: &'a str,

@@ -1,6 +1,6 @@
 //! Options of placement: objective and optimisations, with the names that users type.
 
-use sluice_asic::names::nearest;
+use sluice_asic::names::did_you_mean;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
@@ -137,8 +137,7 @@ fn named<T: Copy>(
         kind,
         found: found.to_owned(),
         expected: all.iter().map(|t| name(*t)).collect::<Vec<_>>().join(", "),
-        near: nearest(found, all.iter().map(|t| name(*t)))
-            .map_or(String::new(), |near| format!("; did you mean `{near}`?")),
+        near: did_you_mean(found, all.iter().map(|t| name(*t))),
     })
 }
 

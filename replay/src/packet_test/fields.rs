@@ -1,6 +1,6 @@
 //! Tables of a TOML file, whose mistakes have a line and a column.
 
-use sluice_asic::names::nearest;
+use sluice_asic::names::did_you_mean;
 use sluice_asic::toml_mistakes::{in_words, line_of};
 use std::ops::{Range, RangeInclusive};
 use thiserror::Error;
@@ -69,8 +69,7 @@ impl<'t> Reader<'t> {
         let unknown = table.keys().find(|key| !known.contains(&key.get_ref().as_ref()));
         let Some(key) = unknown else { return Ok(Fields { reader: self, table, span }) };
         let found = key.get_ref();
-        let near = nearest(found, known.iter().copied());
-        let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let near = did_you_mean(found, known.iter().copied());
         let text = format!("unknown key `{found}` of a {what}{near} (known keys: {})", known.join(", "));
         Err(self.fault(key.span().start, &text))
     }

@@ -43,7 +43,7 @@ pub struct PacketTest {
 pub struct Failed {
     /// The line, from 1.
     pub line: u32,
-    /// What was found, and what was expected.
+    /// The difference: the packet or value found, and the one expected.
     pub text: String,
 }
 

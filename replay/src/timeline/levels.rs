@@ -155,7 +155,7 @@ impl Pauses {
     }
 }
 
-/// What is known of a place.
+/// Level, limits and pauses of a place over time.
 #[derive(Clone, Debug, Default)]
 struct Place {
     level: Steps,

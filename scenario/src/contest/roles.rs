@@ -5,7 +5,7 @@
 
 use super::file::Contestant;
 use serde::Deserialize;
-use sluice_asic::names::nearest;
+use sluice_asic::names::did_you_mean;
 use sluice_fabric::topology::{Blueprint, SwitchPlan};
 use std::collections::BTreeMap;
 
@@ -75,8 +75,8 @@ pub(super) fn assign(contestant: &Contestant, plan: &mut Blueprint) -> Result<()
     };
     if let Some(key) = contestant.roles.keys().find(|key| !fitting(plan, key)) {
         let names = plan.switches.iter().map(|switch| switch.name.as_str());
-        let near = nearest(key, ["leaf", "spine", "stage1", "stage2", "stage3"].into_iter().chain(names));
-        let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let known = ["leaf", "spine", "stage1", "stage2", "stage3"].into_iter().chain(names);
+        let near = did_you_mean(key, known);
         return Err(format!(
             "roles: no switch is `{key}`{near}; expected leaf, spine, stageN, or names of switches"
         ));

@@ -10,7 +10,7 @@ mod seen;
 mod totals;
 
 use super::bench::Bench;
-use sluice_asic::names::nearest;
+use sluice_asic::names::did_you_mean;
 use sluice_asic::port::DevPort;
 use sluice_switch::PortFlowView;
 
@@ -121,11 +121,8 @@ impl Bench {
         let program = self.switch.program();
         let found = names().find(|(r, _)| r.name(program) == reason);
         found.map(|(_, n)| n.into()).ok_or_else(|| {
-            let near = nearest(reason, names().map(|(r, _)| r.name(program)));
-            format!(
-                "no drop reason `{reason}`{}",
-                near.map_or(String::new(), |n| format!("; did you mean `{n}`?"))
-            )
+            let known = names().map(|(r, _)| r.name(program));
+            format!("no drop reason `{reason}`{}", did_you_mean(reason, known))
         })
     }
 }

@@ -157,7 +157,7 @@ pub struct BufferConfig {
     pub watchdog: Option<WatchdogConfig>,
     /// Time after which a queue that holds packets and sends none is emptied; `None`: never.
     pub stuck_queue_timeout: Option<Duration>,
-    /// What the source of a converted profile says and the profile does not have.
+    /// Settings of a converted profile's source that the profile does not have, a sentence each.
     pub notes: Vec<String>,
     /// Failed checks that the profile accepts, with their consequences.
     pub accepted: Vec<String>,

@@ -72,7 +72,8 @@ pub struct BufferFile {
     pub watchdog: Option<WatchdogEntry>,
     /// Time after which a queue that holds packets and sends none, for any reason, is emptied; never if absent.
     pub stuck_queue_timeout: Option<Duration>,
-    /// What the source of a converted profile says and the profile does not have, for the reader of a report. Not a key.
+    /// Settings of a converted profile's source that the profile does not have, a sentence each for reports. The field is not a key
+    /// of files.
     #[serde(skip)]
     pub notes: Vec<String>,
 }

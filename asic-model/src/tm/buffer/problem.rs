@@ -146,7 +146,7 @@ pub struct Problems {
     pub list: Vec<Problem>,
     /// Division of the memory.
     pub sums: Sums,
-    /// What the source of a converted profile says and the profile does not have; it may be the cause of a problem.
+    /// Settings of a converted profile's source that the profile does not have. One of them may be the cause of a problem.
     pub notes: Vec<String>,
 }
 

@@ -12,7 +12,7 @@ use sluice_charts::{Page, Plot, PlotLine, PlotStyle, Table, ZOOM, share_bar};
 use sluice_ir::Program;
 use sluice_replay::{Latency, Levels};
 
-/// What a page is made from.
+/// A replay, as its page needs it.
 pub(super) struct Run<'a> {
     pub(super) title: String,
     /// The command that made the page.

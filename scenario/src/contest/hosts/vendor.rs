@@ -3,7 +3,7 @@
 
 use crate::host::ReactionSetting;
 use serde::Deserialize;
-use sluice_asic::names::nearest;
+use sluice_asic::names::did_you_mean;
 use sluice_asic::units::{BitRate, Bytes, Duration};
 use sluice_fabric::host::dcqcn::{Clamp, Coalescing, Mellanox, ReactionConfig, ReactionPoint};
 use sluice_fabric::host::rdma::TrafficClass;
@@ -71,7 +71,7 @@ impl TryFrom<BTreeMap<String, toml::Value>> for VendorSetting {
 
 fn unknown(name: &str) -> String {
     let all = || NAMES.iter().map(|(name, ..)| *name);
-    let near = nearest(name, all()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    let near = did_you_mean(name, all());
     format!("there is no parameter `{name}`{near} (parameters: {})", all().collect::<Vec<_>>().join(", "))
 }
 

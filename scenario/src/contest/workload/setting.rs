@@ -13,7 +13,7 @@ use super::operation::{
 use super::permutation::Permutation;
 use super::plan::ALL_PORTS;
 use super::poisson::Poisson;
-use sluice_asic::names::nearest;
+use sluice_asic::names::did_you_mean;
 use sluice_asic::units::Duration;
 use std::collections::BTreeMap;
 
@@ -172,7 +172,7 @@ const ALL_KEYS: [&str; 46] = [
 fn unknown(table: &Table) -> Result<(), Fault> {
     let known = |key: &str| ALL_KEYS.contains(&key);
     let Some(key) = table.keys().find(|key| !known(key.as_str())) else { return Ok(()) };
-    let near = nearest(key, ALL_KEYS).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let near = did_you_mean(key, ALL_KEYS);
     let what = format!("is not a key of a workload{near}; there are {}", ALL_KEYS.join(", "));
     Err(Fault::new(key.clone(), what))
 }

@@ -1,7 +1,7 @@
 //! [`Sizes`]: how many bytes messages have.
 
 use super::fault::Fault;
-use sluice_asic::names::nearest;
+use sluice_asic::names::did_you_mean;
 use sluice_pcaps::generate::{Cdf, Draw};
 
 /// Sizes of messages.
@@ -37,8 +37,7 @@ impl Sizes {
         let Sizes::Drawn { name, cdf: cdf @ None } = self else { return Ok(()) };
         let bytes = read(name).map_err(|why| {
             let names: Vec<&str> = Cdf::published_names().collect();
-            let near = nearest(name, names.iter().copied());
-            let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let near = did_you_mean(name, names.iter().copied());
             Fault::new(key, format!("{why}{near}; expected {}, or a file", names.join(", ")))
         })?;
         let text = String::from_utf8(bytes).map_err(|_| Fault::new(key, format!("{name} is not a text")))?;

@@ -1,9 +1,8 @@
 //! Buffer and QoS configuration of SONiC (`config_db.json`, rendered buffer and QoS JSON, `pg_profile_lookup.ini`) as a buffer
 //! profile.
 //!
-//! SONiC's tables name pools, profiles, groups and queues, but not the memory. The memory (cells, size, partitions, rules) is
-//! that
-//! of another profile, the *base*. What a table says and the model does not have is in [`BufferFile::notes`].
+//! SONiC's tables name pools, profiles, groups and queues, but not the memory. The memory (cells, size, partitions, rules)
+//! is that of another profile, the *base*. What a table says and the model does not have is in [`BufferFile::notes`].
 
 mod maps;
 mod pools;
@@ -37,7 +36,7 @@ pub struct SonicProblem {
     pub origin: String,
     /// Line, or table, row and field, as in `BUFFER_PG|Ethernet0|3-4|profile`.
     pub place: String,
-    /// What was found, what was expected, and how to mend it.
+    /// The mistake: the value found, the values expected, and the remedy.
     pub message: String,
 }
 
@@ -61,7 +60,7 @@ pub(super) struct Reader<'a> {
     notes: Vec<String>,
 }
 
-/// What the tables say of one port.
+/// Settings of one port, joined from all tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PortPlan {
     /// Name of the profile by priority group.
@@ -76,13 +75,11 @@ pub(super) struct PortPlan {
 impl BufferFile {
     /// Converts files of SONiC. A row of a later file replaces that of an earlier one. The memory and what SONiC does not
     /// configure are those of `base`; front-panel ports follow from `names`, or else from the table `PORT`, or else from the
-    /// order
-    /// of all ports that the tables name.
+    /// order of all ports that the tables name.
     ///
     /// # Errors
     /// Returns every text that is not a table, every value that is not understood, and every name of a pool, profile, map or
-    /// port
-    /// that does not exist.
+    /// port that does not exist.
     pub fn from_sonic(
         texts: &[SonicText<'_>],
         base: &BufferFile,
@@ -173,9 +170,8 @@ impl Reader<'_> {
         false
     }
 
-    /// Returns the lossless groups by port; those of `asked` without a profile get one by speed and cable. Without a table of
-    /// PFC
-    /// priorities, PFC is on for all of them.
+    /// Returns the lossless groups by port; those of `asked` without a profile get one by speed and cable. Without a table
+    /// of PFC priorities, PFC is on for all of them.
     fn lossless_groups(
         &mut self,
         plans: &mut BTreeMap<u16, PortPlan>,

@@ -118,9 +118,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the front-panel ports that the names in a key stand for, such as `Ethernet0,Ethernet4`. In a chassis the names
-    /// of
-    /// the card and of the ASIC come first.
+    /// Returns the front-panel ports that the names in a key stand for, such as `Ethernet0,Ethernet4`. In a chassis the
+    /// names of the card and of the ASIC come first.
     pub(super) fn front(&mut self, of: (&str, &str, &Row), names: &str) -> Vec<u16> {
         let names = names.rsplit('|').next().unwrap_or(names);
         let mut found = Vec::new();
@@ -135,8 +134,7 @@ impl Reader<'_> {
                         Source::Map => "the port map",
                         Source::Table | Source::Order => "PORT",
                     };
-                    let near =
-                        self.ports.names.nearest(name).map_or(String::new(), |n| format!(", such as `{n}`"));
+                    let near = self.ports.names.did_you_mean(name);
                     let text = format!("{what} has no port `{name}`; expected one of its ports{near}");
                     self.wrong(of, "", text);
                 }

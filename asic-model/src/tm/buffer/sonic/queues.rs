@@ -6,7 +6,7 @@ use super::{PortPlan, Reader};
 use crate::tm::buffer::file::QueueEntry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the tables say of one queue.
+/// Settings of one queue, joined from all tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct QueuePlan {
     pub(super) profile: Option<String>,

@@ -51,7 +51,7 @@ const SPLITS: usize = 256;
 /// Statements of one action after a split.
 #[derive(Debug)]
 struct Later<'a> {
-    /// What the names stand for.
+    /// The values and places for which the names stand.
     frame: Frame,
     /// Parameters of the action.
     params: &'a [DeclId],
