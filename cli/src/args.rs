@@ -177,7 +177,7 @@ pub(crate) struct ReportArgs {
     #[arg(skip)]
     pub(crate) path: Option<PathBuf>,
     /// If the program does not fit: what keeps it from fitting, in order, and the smallest change found that makes it
-    /// fit; tried by placing, for up to 30 seconds
+    /// fit; tried by at most 100 placements
     #[arg(long, conflicts_with_all = ["compare", "sweep", "watch"])]
     pub(crate) why_not: bool,
 }

@@ -88,7 +88,7 @@ fn of_network(args: &EntriesArgs, catalogue: &Catalogue, topology: &str, dir: &P
     for switch in &deployment.network.switches {
         let text = entries::print_on(&switch.placed.program, &switch.ports, &switch.control);
         let what = format!("entries of switch {}, which runs {}", switch.name, switch.placed.program.name);
-        folder.text(dir, &format!("{}.toml", switch.name), "text", &what, &text)?;
+        folder.text(dir, &format!("{}.toml", switch.name), "application/toml", &what, &text)?;
     }
     folder.finish(dir)
 }

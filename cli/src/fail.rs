@@ -1,5 +1,6 @@
 //! Failures of a command, with their exit codes.
 
+use crate::numbers::counted;
 use sluice_asic::names::nearest;
 use sluice_control::EntryError;
 use std::fmt::Display;
@@ -92,12 +93,11 @@ impl Failure {
     /// Returns all errors of a file of entries.
     pub(crate) fn entries(errors: &[EntryError]) -> Failure {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        let count = errors.len();
         Failure::with_help(
             texts.join("\n").trim_start_matches("error: "),
             format!(
-                "{count} mistake{}; `sluice entries PROGRAM --template` prints a file with every table explained",
-                if count == 1 { "" } else { "s" }
+                "{}; `sluice entries PROGRAM --template` prints a file with every table explained",
+                counted(errors.len() as u64, "mistake")
             ),
         )
     }

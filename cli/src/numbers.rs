@@ -75,6 +75,11 @@ fn either(words: &[&str]) -> String {
     }
 }
 
+/// Returns a count with its noun, in the plural unless it is 1: `1 input`, `2 inputs`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -84,7 +84,7 @@ fn of_network(name: &str, deployment: &Deployment, dir: &Path) -> Result<(), Fai
     for (number, (file, text)) in texts.iter().enumerate() {
         let roles = if number == 0 && !roles.is_empty() { format!("\n{roles}") } else { String::new() };
         let what = "a program of the network, with the parameters of its place";
-        folder.text(dir, file, "text", what, &format!("{text}{roles}"))?;
+        folder.text(dir, file, "text/plain", what, &format!("{text}{roles}"))?;
     }
     folder.finish(dir)
 }

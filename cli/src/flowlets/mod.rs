@@ -145,26 +145,38 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
     let mut folder = Folder::of("flowlets");
     folder.text(dir, "flowlets.json", "sluice.flowlets/1", "all figures", &pretty(&json::value(report)))?;
     if let Some(census) = &report.census {
-        folder.text(dir, "flowlets.csv", "csv", "flowlets by timeout", &csv::census(census)?)?;
+        folder.text(dir, "flowlets.csv", "text/csv", "flowlets by timeout", &csv::census(census)?)?;
         let plot = plot::census(census);
-        folder.chart(dir, "flowlets.svg", "svg", "flowlets and their mean size by timeout", &plot)?;
+        folder.chart(
+            dir,
+            "flowlets.svg",
+            "image/svg+xml",
+            "flowlets and their mean size by timeout",
+            &plot,
+        )?;
     }
     if !report.trials.is_empty() {
         folder.text(
             dir,
             "order.csv",
-            "csv",
+            "text/csv",
             "reordering by program and timeout",
             &csv::trials(&report.trials)?,
         )?;
         let plot = plot::trials(report);
-        folder.chart(dir, "order.svg", "svg", "reordered packets by timeout", &plot)?;
+        folder.chart(dir, "order.svg", "image/svg+xml", "reordered packets by timeout", &plot)?;
     }
     if !report.settled.is_empty() {
         let table = csv::settled(&report.settled)?;
-        folder.text(dir, "elastic.csv", "csv", "flows, traffic and flowlets by path and timeout", &table)?;
+        folder.text(
+            dir,
+            "elastic.csv",
+            "text/csv",
+            "flows, traffic and flowlets by path and timeout",
+            &table,
+        )?;
         let plot = plot::settled(report);
-        folder.chart(dir, "elastic.svg", "svg", "share of flows by path and timeout", &plot)?;
+        folder.chart(dir, "elastic.svg", "image/svg+xml", "share of flows by path and timeout", &plot)?;
     }
     folder.finish(dir)
 }

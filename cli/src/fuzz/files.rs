@@ -97,13 +97,13 @@ pub(crate) fn write(done: &Done<'_>, dir: &Path) -> Result<(), Failure> {
     let report = coverage_report::json(name, &subject.points, coverage);
     folder.text(dir, "coverage.json", "sluice.coverage/1", "every point of the program", &pretty(&report))?;
     let text = coverage_report::text(name, &subject.points, coverage);
-    folder.text(dir, "coverage.txt", "text", "coverage and what is uncovered", &text)?;
+    folder.text(dir, "coverage.txt", "text/plain", "coverage and what is uncovered", &text)?;
     let page = coverage_report::html(name, &subject.points, coverage);
-    folder.text(dir, "coverage.html", "html", "the same as a page", &page)?;
+    folder.text(dir, "coverage.html", "text/html", "the same as a page", &page)?;
     let printed = entries::print(&subject.program, &subject.control);
     folder.text(dir, "entries.toml", "sluice.entries", "entries at the start of each input", &printed)?;
     if let Some(text) = &done.buffer {
-        folder.text(dir, BUFFER, "toml", "the buffer profile that the seed has drawn", text)?;
+        folder.text(dir, BUFFER, "application/toml", "the buffer profile that the seed has drawn", text)?;
     }
     for (number, failure) in (1..).zip(&status.failures) {
         one(done, dir, number, failure, &mut folder)?;
@@ -130,7 +130,7 @@ fn one(
             writer.write(CaptureTime::from_ns(shot.at - first), &shot.bytes).map_err(Failure::input)?;
         }
         writer.finish().map_err(Failure::input)?;
-        folder.add(file, &name, "pcapng", "packets that show the failure");
+        folder.add(file, &name, "application/vnd.tcpdump.pcap", "packets that show the failure");
     }
     if !failure.input.ops.is_empty() {
         let last = failure.input.shots.last().map_or(first, |s| s.at) + 1;
@@ -144,5 +144,5 @@ fn one(
     let command = command(done, number, failure).unwrap_or_default();
     let text = format!("{}\n{command}\n", failure.violation);
     let name = format!("failure-{number}.txt");
-    folder.text(dir, &name, "text", "what fails, and the command that shows it", &text)
+    folder.text(dir, &name, "text/plain", "what fails, and the command that shows it", &text)
 }

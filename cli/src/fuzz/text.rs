@@ -1,17 +1,18 @@
 //! Results of a campaign as text.
 
 use super::{Done, files, json};
+use crate::numbers::counted;
 use sluice_report::coverage as coverage_report;
 
 /// Returns the summary of a campaign.
 pub(crate) fn summary(done: &Done<'_>) -> String {
     let (status, subject) = (&done.status, done.subject);
     let mut out = format!(
-        "{} on {}: {} inputs, {} packets, {:.0} k packets/s, seed {}\n",
+        "{} on {}: {}, {}, {:.0} k packets/s, seed {}\n",
         subject.program.name,
         subject.placement.chip.name,
-        status.cases,
-        status.packets,
+        counted(status.cases, "input"),
+        counted(status.packets, "packet"),
         status.packets as f64 / done.seconds.max(1e-9) / 1e3,
         done.args.seed
     );
@@ -21,9 +22,9 @@ pub(crate) fn summary(done: &Done<'_>) -> String {
     }
     if let (Some(change), Some(dir)) = (&done.change, &done.args.corpus) {
         out += &format!(
-            "corpus {}: {} inputs sent first; {} added, {} removed, {} kept\n",
+            "corpus {}: {} sent first; {} added, {} removed, {} kept\n",
             dir.display(),
-            done.replayed,
+            counted(done.replayed as u64, "input"),
             change.added,
             change.removed,
             change.all

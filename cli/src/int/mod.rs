@@ -68,13 +68,13 @@ fn write_files(dir: &Path, decoded: &Decoded) -> Result<(), Failure> {
     let json = pretty(&text::json(decoded));
     folder.text(dir, "int.json", "sluice.int/1", "counts, and latency and queues by node and port", &json)?;
     let csv = rows::write(&dir.join("hops.csv"), Format::Csv, &decoded.rows)?;
-    folder.add(csv, "hops.csv", "csv", "one row per hop of a packet or report; times in ns");
+    folder.add(csv, "hops.csv", "text/csv", "one row per hop of a packet or report; times in ns");
     if Format::Parquet.is_written() {
         let parquet = rows::write(&dir.join("hops.parquet"), Format::Parquet, &decoded.rows)?;
         folder.add(parquet, "hops.parquet", "sluice.int.hops/1", "the same rows");
     }
     for (name, what, chart) in plot::charts(&decoded.rows) {
-        folder.chart(dir, name, "svg", what, &chart)?;
+        folder.chart(dir, name, "image/svg+xml", what, &chart)?;
     }
     folder.finish(dir)
 }

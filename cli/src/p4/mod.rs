@@ -174,6 +174,23 @@ fn reading(origin: &str, args: &P4Args, chip: &ChipSpec) -> Reading {
     Reading { parsed, lowered, diags }
 }
 
+/// Returns the mistakes of a program as the failure of a command. If the program has none on the other chip, advice says so: an
+/// author who wrote for one chip may not have named it.
+fn failure(reading: &Reading, args: &P4Args, origin: &str, chip: &ChipSpec) -> Failure {
+    let text = reading.mistakes();
+    let other = match Architecture::of(chip) {
+        Architecture::Tna => ChipSpec::tofino2(),
+        Architecture::T2na => ChipSpec::tofino(),
+    };
+    match self::reading(origin, args, &other).program() {
+        None => Failure::snippets(&text),
+        Some(_) => Failure::with_help(
+            text.trim_start_matches("error: "),
+            format!("the program has no mistakes on {0}: add --chip {0}", other.name),
+        ),
+    }
+}
+
 /// Returns the name of a program: the file's, in kebab-case as other programs have it.
 fn name_of(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -206,14 +223,14 @@ impl Reading {
         self.lowered.as_ref().map(|lowered| &lowered.program).filter(|_| !wrong)
     }
 
-    /// Returns the mistakes as the failure of a command.
-    fn failure(&self) -> Failure {
+    /// Returns the mistakes as text, with their source lines.
+    fn mistakes(&self) -> String {
         let mut text = messages(&self.parsed, Severity::Error);
         for diag in self.diags.iter().filter(|diag| diag.severity == ir::Severity::Error) {
             text.push_str(&found(diag));
             text.push('\n');
         }
-        Failure::snippets(&text)
+        text
     }
 
     /// Returns what the program approximates or ignores.
@@ -261,8 +278,9 @@ fn found(diag: &Diag) -> String {
 /// Reads a P4 program without a word on its warnings.
 pub(crate) fn program(path: &Path, args: &P4Args, chip: &ChipSpec) -> Result<Program, Failure> {
     args.check(chip)?;
-    let reading = reading(&path.display().to_string(), args, chip);
-    reading.program().cloned().ok_or_else(|| reading.failure())
+    let origin = path.display().to_string();
+    let reading = reading(&origin, args, chip);
+    reading.program().cloned().ok_or_else(|| failure(&reading, args, &origin, chip))
 }
 
 /// Returns the `P4Info` of a P4 program, which needs no lowering.
@@ -340,7 +358,7 @@ fn read_quietly(path: &Path, args: &P4Args, chip: &ChipSpec) -> Result<(P4Progra
     args.check(chip)?;
     let origin = path.display().to_string();
     let reading = reading(&origin, args, chip);
-    let program = reading.program().ok_or_else(|| reading.failure())?.clone();
+    let program = reading.program().ok_or_else(|| failure(&reading, args, &origin, chip))?.clone();
     let warnings = reading.warnings();
     let file = declarations(path);
     let beside = match file.is_file() {
@@ -376,7 +394,7 @@ pub(crate) fn run(path: &Path, args: &P4Args, chip: &ChipSpec, as_json: bool) ->
         if !warnings.is_empty() {
             terminal::note(format_args!("{warnings}\n"));
         }
-        return Err(reading.failure());
+        return Err(failure(&reading, args, &origin, chip));
     };
     if !as_json {
         if !warnings.is_empty() {

@@ -201,12 +201,12 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
     let mut folder = Folder::of("polarization");
     let json = pretty(&json::value(report));
     folder.text(dir, "polarization.json", "sluice.polarization/1", "all figures", &json)?;
-    folder.text(dir, "polarization.txt", "text", "the same as printed", &text::text(report, wide))?;
+    folder.text(dir, "polarization.txt", "text/plain", "the same as printed", &text::text(report, wide))?;
     let cdf = plot::cdf(report);
     folder.chart(
         dir,
         "cdf.svg",
-        "svg",
+        "image/svg+xml",
         "variation over groups, by scheme (the paper's figures 14 and 15)",
         &cdf,
     )?;
@@ -214,15 +214,21 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
     folder.text(
         dir,
         "links.csv",
-        "csv",
+        "text/csv",
         "flows and bytes on every link of every group, by scheme",
         &loads,
     )?;
     let links = plot::links(report);
-    folder.chart(dir, "links.svg", "svg", "links of the least even group (figures 13 and 20)", &links)?;
+    folder.chart(
+        dir,
+        "links.svg",
+        "image/svg+xml",
+        "links of the least even group (figures 13 and 20)",
+        &links,
+    )?;
     if !report.sizes.is_empty() {
         let sizes = plot::sizes(report);
-        folder.chart(dir, "sizes.svg", "svg", "variation by coprime size (figure 16)", &sizes)?;
+        folder.chart(dir, "sizes.svg", "image/svg+xml", "variation by coprime size (figure 16)", &sizes)?;
     }
     folder.finish(dir)
 }

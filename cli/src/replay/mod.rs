@@ -366,7 +366,7 @@ fn write_files(job: &Job<'_>, files: Files, outcome: &Outcome<'_>, summary: &Val
     timeline.map_or(Ok(()), timeline::Files::finish)?;
     let mut folder = Folder::of("replay");
     if let Some(file) = sent {
-        folder.add(file, "out.pcapng", "pcapng", SENT);
+        folder.add(file, "out.pcapng", "application/vnd.tcpdump.pcap", SENT);
     }
     lost.map_or(Ok(()), Pending::finish)?;
     let Some(dir) = &job.args.output else { return Ok(()) };
@@ -386,7 +386,7 @@ fn write_files(job: &Job<'_>, files: Files, outcome: &Outcome<'_>, summary: &Val
         coverage_files(&mut folder, dir, "", &program.name, points, coverage)?;
     }
     if let Some(trace) = &outcome.trace {
-        folder.text(dir, "trace.txt", "text", "what happened to each packet", trace.text())?;
+        folder.text(dir, "trace.txt", "text/plain", "what happened to each packet", trace.text())?;
     }
     folder.finish(dir)
 }
@@ -409,6 +409,11 @@ fn coverage_files(
     let json = pretty(&coverage_report::json(program, points, coverage));
     file("coverage.json", "sluice.coverage/1", "every point of the program", &json)?;
     let text = coverage_report::text(program, points, coverage);
-    file("coverage.txt", "text", "coverage and what is uncovered", &text)?;
-    file("coverage.html", "html", "the same as a page", &coverage_report::html(program, points, coverage))
+    file("coverage.txt", "text/plain", "coverage and what is uncovered", &text)?;
+    file(
+        "coverage.html",
+        "text/html",
+        "the same as a page",
+        &coverage_report::html(program, points, coverage),
+    )
 }

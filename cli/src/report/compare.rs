@@ -100,7 +100,7 @@ pub(super) fn run(
     }
     if let Some(dir) = &args.output {
         let mut folder = Folder::of("report");
-        folder.text(dir, "comparison.txt", "text", "the comparison for people", &text)?;
+        folder.text(dir, "comparison.txt", "text/plain", "the comparison for people", &text)?;
         let schema = "sluice.comparison/1";
         folder.text(dir, "comparison.json", schema, "the comparison for machines", &pretty(&value))?;
         folder.finish(dir)?;

@@ -90,9 +90,15 @@ fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure
     if let Some(dir) = &args.output {
         let mut folder = Folder::of("report");
         for_both(&mut folder, dir, &text, &value)?;
-        folder.text(dir, "report.html", "html", "the report as a page", &report::html(report))?;
-        folder.text(dir, "mau.resources.log", "text", "units per stage in the vendor's layout", &log())?;
-        folder.text(dir, "table_summary.log", "text", "tables in the vendor's layout", &summary())?;
+        folder.text(dir, "report.html", "text/html", "the report as a page", &report::html(report))?;
+        folder.text(
+            dir,
+            "mau.resources.log",
+            "text/plain",
+            "units per stage in the vendor's layout",
+            &log(),
+        )?;
+        folder.text(dir, "table_summary.log", "text/plain", "tables in the vendor's layout", &summary())?;
         folder.finish(dir)?;
     }
     type Writer = fn(&Report) -> String;
@@ -121,7 +127,7 @@ fn more(args: &ReportArgs) -> String {
 }
 
 fn for_both(folder: &mut Folder, dir: &std::path::Path, text: &str, value: &Value) -> Result<(), Failure> {
-    folder.text(dir, "report.txt", "text", "the report for people", text)?;
+    folder.text(dir, "report.txt", "text/plain", "the report for people", text)?;
     folder.text(dir, "report.json", "sluice.report/1", "the report for machines", &pretty(value))
 }
 

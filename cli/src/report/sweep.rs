@@ -5,6 +5,7 @@ use crate::args::ReportArgs;
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve;
+use crate::rows::CsvText;
 use crate::table::{Layout, table, wide};
 use sluice_asic::chip::Column;
 use sluice_asic::units::count;
@@ -55,6 +56,24 @@ fn row(point: &SweepPoint) -> Vec<String> {
     }
 }
 
+/// Returns a row for each value; a value that does not fit has the reason alone. Times are in ps.
+fn csv(points: &[SweepPoint]) -> Result<String, Failure> {
+    let columns = ["value", "fits", "stages", "sram_rams", "tcam_blocks", "map_rams", "latency_ps", "reason"];
+    let mut table = CsvText::new(&columns)?;
+    for point in points {
+        match &point.result {
+            Ok(r) => {
+                let total = |c: Column| r.totals[c.index()];
+                let (sram, tcam, map) = (total(Column::Sram), total(Column::Tcam), total(Column::MapRam));
+                let latency = r.total.as_ps();
+                table.row(&[&point.value, &true, &r.stages_used(), &sram, &tcam, &map, &latency, &""])?;
+            }
+            Err(reason) => table.row(&[&point.value, &false, &"", &"", &"", &"", &"", reason])?,
+        }
+    }
+    table.finish()
+}
+
 /// Runs and prints the sweep; fails with exit code 1 if no value fits.
 pub(super) fn run(
     args: &ReportArgs,
@@ -85,11 +104,18 @@ pub(super) fn run(
     let value = sweep.json();
     if let Some(dir) = &args.output {
         let mut folder = Folder::of("report");
-        folder.text(dir, "sweep.txt", "text", "the sweep for people", &text(wide))?;
+        folder.text(dir, "sweep.txt", "text/plain", "the sweep for people", &text(wide))?;
         folder.text(dir, "sweep.json", "sluice.sweep/1", "the sweep for machines", &pretty(&value))?;
+        folder.text(dir, "sweep.csv", "text/csv", "a row for each value", &csv(points)?)?;
         let title = format!("{} on {}", args.program, chip.name);
         let drawing = plot::sweep(&title, &sweep);
-        folder.chart(dir, "sweep.svg", "svg", "stages and memory against the parameter", &drawing)?;
+        folder.chart(
+            dir,
+            "sweep.svg",
+            "image/svg+xml",
+            "stages and memory against the parameter",
+            &drawing,
+        )?;
         folder.finish(dir)?;
     }
     print(&text(table), &value, as_json)?;

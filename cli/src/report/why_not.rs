@@ -1,16 +1,16 @@
-//! `sluice report --why-not`: asks why a program does not fit, for a limited time.
+//! `sluice report --why-not`: asks why a program does not fit, in a limited number of placements.
 
 use crate::args::ReportArgs;
 use crate::fail::Failure;
+use crate::interrupt::interrupt_flag;
+use crate::progress::{Bar, eta};
 use crate::resolve;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::Catalogue;
 use sluice_ir::Program;
-use sluice_report::{Question, WhyNot, why_not};
-use std::time::{Duration, Instant};
-
-/// Longest search.
-const TIME: Duration = Duration::from_secs(30);
+use sluice_report::{MAX_PLACEMENTS, Question, WhyNot, why_not};
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// Returns what keeps the program from fitting, and the changes tried; `None` if it fits.
 pub(super) fn find(
@@ -33,6 +33,14 @@ pub(super) fn find(
         target.sets.push((key.to_owned(), value.to_string()));
         resolve::build(stage, &target).ok()
     };
-    let begun = Instant::now();
-    Ok(why_not(&question, &mut rebuild, &mut || begun.elapsed() < TIME))
+    let (begun, stop, bar) = (Instant::now(), interrupt_flag(), Bar::bounded());
+    let mut proceed = |done: usize| {
+        let share = done as f64 / MAX_PLACEMENTS as f64;
+        let left = eta(Some(share), begun.elapsed());
+        bar.show(Some(share), format!("{done} of at most {MAX_PLACEMENTS} placements{left}"));
+        !stop.load(Ordering::Relaxed)
+    };
+    let answer = why_not(&question, &mut rebuild, &mut proceed);
+    bar.clear();
+    Ok(answer)
 }

@@ -22,6 +22,15 @@ const CONFIG: &str = "ENABLE_QCN 1 {0: disable, 1: enable}\nPACKET_PAYLOAD_SIZE 
 /// A lone flow, then three at once to one host; text after the counted flows is not read.
 const FLOWS: &str = "4 \n1 2 3 100 1000 2\n2 1 3 100 300000 2.0001\n3 1 3 100 300000 2.0001\n4 1 3 200 300000 2.0001\nFirst line\n";
 
+/// Returns a folder with a small config, and the config's path. Its paths do not depend on the folder of the caller.
+pub(crate) fn small() -> (tempfile::TempDir, String) {
+    let dir = folder(CONFIG, STAR, FLOWS);
+    let config = dir.path().join("mix/config.txt");
+    let mix = format!("{}/mix/", dir.path().display());
+    fs::write(&config, CONFIG.replace("mix/", &mix)).unwrap();
+    (dir, config.display().to_string())
+}
+
 /// A folder as the simulators have it.
 fn folder(config: &str, topology: &str, flows: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();

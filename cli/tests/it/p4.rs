@@ -77,6 +77,34 @@ fn a_program_is_checked_with_its_includes_and_macros() {
 const PLACED: [&str; 3] = ["l3-ecmp", "conga", "pfc"];
 
 #[test]
+fn a_program_of_the_other_chip_is_told_apart() {
+    let dir = folder("p4-chip");
+    let file = dir.path().join("leaf.p4");
+    // A mirror session has 10 bits on Tofino and 8 on Tofino 2.
+    let session = "header copied_h { bit<8> a; }
+control D(packet_out pkt, inout headers_t hdr, in meta_t m, in ingress_intrinsic_metadata_for_deparser_t dprsr) {
+    Mirror() mirror;
+    apply { if (dprsr.mirror_type == 1) { mirror.emit<copied_h>(m.session, {m.a}); } pkt.emit(hdr); } }
+parser EP";
+    let from = PROGRAM.find("control D(").unwrap();
+    let to = PROGRAM.find("parser EP").unwrap();
+    let program = format!("{}{}{}", &PROGRAM[..from], session, &PROGRAM[to + "parser EP".len()..])
+        .replace("#include \"ports.p4\"\n", "")
+        .replace("struct meta_t {}", "struct meta_t { MirrorId_t session; bit<8> a; }")
+        .replace("FIELD", "ucast_egress_port")
+        .replace("PORT)", "8)");
+    fs::write(&file, program.replace("MirrorId_t", "bit<10>")).unwrap();
+    ok(&["check", text(&file), "--chip", "tofino"]);
+    let (code, said) = refused(&["check", text(&file), "--chip", "tofino2"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("the program has no mistakes on tofino: add --chip tofino"), "{said}");
+    // With mistakes on both chips, another chip is no remedy.
+    fs::write(&file, program.replace("MirrorId_t", "bit<11>")).unwrap();
+    let (_, said) = refused(&["check", text(&file)]);
+    assert!(!said.contains("add --chip"), "{said}");
+}
+
+#[test]
 fn shipped_programs_are_written_as_p4_that_is_checked_and_fits() {
     let dir = folder("p4");
     for name in PLACED {

@@ -63,6 +63,13 @@ fn a_sweep_finds_the_largest_value_that_fits() {
     }
     let drawing = std::fs::read_to_string(dir.path().join("sweep.svg")).unwrap();
     assert!(drawing.starts_with("<svg") && drawing.contains("ipv4_routes"));
+    // The table has a row for each value that was tried, with the numbers of the JSON.
+    let rows = std::fs::read_to_string(dir.path().join("sweep.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = rows.lines().skip(1).map(|row| row.split(',').collect()).collect();
+    assert_eq!(rows.len(), points.len());
+    for (row, point) in rows.iter().zip(points) {
+        assert_eq!((row[0], row[1]), (&*point["value"].to_string(), &*point["fits"].to_string()), "{row:?}");
+    }
 }
 
 #[test]

@@ -15,6 +15,8 @@
 //! | `dscp`, `ecn`, `ttl`, `vlan` | header fields; congestion notification of RoCEv2 is 2 | the caller's |
 //! | `flow_label` | of IPv6 | 0 |
 //!
+//! `from`, `to` and `port` are other names of `src`, `dst` and `sport`, so that a list of messages is a list of flows as well.
+//!
 //! A RoCEv2 flow is one RDMA WRITE.
 
 use std::cmp::Reverse;
@@ -47,6 +49,9 @@ const COLUMNS: [&str; 15] = [
     "flow_label",
 ];
 
+/// Names of columns in lists of messages, with ours.
+const OTHER_NAMES: [(&str, &str); 3] = [("from", "src"), ("to", "dst"), ("port", "sport")];
+
 /// Values for a line that leaves a cell empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListDefaults {
@@ -77,12 +82,14 @@ impl FlowList {
         };
         let mut columns = Vec::new();
         for (byte, name) in cells(byte, header) {
-            let Some(index) = COLUMNS.iter().position(|known| *known == name) else {
+            let column =
+                OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, column)| column);
+            let Some(index) = COLUMNS.iter().position(|known| *known == column) else {
                 let known = COLUMNS.join(", ");
                 return Err(source.error(byte, format!("column: found `{name}`, expected one of {known}")));
             };
             if columns.contains(&index) {
-                return Err(source.error(byte, format!("column: found `{name}` twice")));
+                return Err(source.error(byte, format!("column: found `{column}` twice")));
             }
             columns.push(index);
         }
@@ -342,6 +349,12 @@ mod tests {
     }
 
     #[test]
+    fn a_list_of_messages_has_other_names_for_three_columns() {
+        let rest = "10.0.0.1,10.1.0.1,7,2500\n";
+        assert_eq!(all(&format!("from,to,port,bytes\n{rest}")), all(&format!("src,dst,sport,bytes\n{rest}")));
+    }
+
+    #[test]
     fn bytes_are_cut_into_frames() {
         let payload: Vec<usize> = all("src,dst,proto,bytes,size\n10.0.0.1,10.1.0.1,tcp,2500,1054\n")
             .iter()
@@ -362,6 +375,7 @@ mod tests {
             refusal("src,dst,color").starts_with("f.csv:1:9: column: found `color`, expected one of src")
         );
         assert!(refusal("src,packets").starts_with("f.csv:1:1: found no column `dst`"));
+        assert!(refusal("src,dst,from").starts_with("f.csv:1:9: column: found `src` twice"));
         assert!(refusal("src,dst,src").starts_with("f.csv:1:9: column: found `src` twice"));
         let of = |line: &str| refusal(&format!("src,dst,proto,packets,bytes,dport,rate,size\n{line}\n"));
         let place = |found: &str, expected: &str| {

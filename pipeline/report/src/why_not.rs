@@ -58,8 +58,8 @@ pub struct Trial {
 pub enum Ended {
     /// Every change was tried.
     Complete,
-    /// The caller's time was over.
-    Deadline,
+    /// The caller stopped it.
+    Stopped,
     /// [`MAX_PLACEMENTS`] were done.
     Placements,
 }
@@ -107,11 +107,12 @@ pub struct Question<'a> {
 }
 
 /// Answers why a program does not fit; `None` if it fits. `rebuild` builds the program with another value of a parameter, and
-/// returns `None` if the program refuses the value. `proceed` returns false if the time is over.
+/// returns `None` if the program refuses the value. `proceed` is called with the number of placements so far before each
+/// placement, and returns false if the caller stops the search.
 pub fn why_not(
     question: &Question<'_>,
     rebuild: &mut dyn FnMut(&str, u64) -> Option<Program>,
-    proceed: &mut dyn FnMut() -> bool,
+    proceed: &mut dyn FnMut(usize) -> bool,
 ) -> Option<WhyNot> {
     let mut search = Search { question, proceed, placements: 0, tried: Vec::new() };
     let mut answer = WhyNot {
@@ -149,19 +150,19 @@ fn contenders(program: &Program, no_fit: &NoFit) -> Vec<Table> {
 
 struct Search<'a, 'p> {
     question: &'a Question<'a>,
-    proceed: &'p mut dyn FnMut() -> bool,
+    proceed: &'p mut dyn FnMut(usize) -> bool,
     placements: usize,
     tried: Vec<Trial>,
 }
 
 impl Search<'_, '_> {
-    /// Places a program on a chip, if there are time and placements left.
+    /// Places a program on a chip, if placements are left and the caller proceeds.
     fn place(&mut self, program: &Program, chip: &ChipSpec) -> Result<Result<(), Box<NoFit>>, Ended> {
         if self.placements == MAX_PLACEMENTS {
             return Err(Ended::Placements);
         }
-        if !(self.proceed)() {
-            return Err(Ended::Deadline);
+        if !(self.proceed)(self.placements) {
+            return Err(Ended::Stopped);
         }
         self.placements += 1;
         let placed = place_with(program, chip, self.question.options, &mut |_, _| {});

@@ -283,7 +283,7 @@ fn write_files(
     let results = outcome.switches.iter().zip(switches).zip(files.captures);
     for ((own, SwitchSetup { name, placed, control, ports, .. }), (sent, lost)) in results {
         if let Some(file) = sent {
-            folder.add(file, &capture(name), "pcapng", SENT);
+            folder.add(file, &capture(name), "application/vnd.tcpdump.pcap", SENT);
         }
         lost.map_or(Ok(()), Pending::finish)?;
         let Some(dir) = &args.output else { continue };
@@ -301,7 +301,7 @@ fn write_files(
     }
     if let Some(trace) = words.trace {
         let what = "what happened to each packet, at all switches";
-        folder.text(dir, "trace.txt", "text", what, trace)?;
+        folder.text(dir, "trace.txt", "text/plain", what, trace)?;
     }
     for ProgramCoverage { program, switches, points, coverage } in &outcome.coverage {
         // The files have the name of the first switch that runs the program.

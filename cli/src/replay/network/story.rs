@@ -44,6 +44,6 @@ fn narrator(catalogue: &Catalogue, switches: &[SwitchSetup]) -> Arc<dyn Narrator
 
 /// Adds a story to the output folder.
 pub(super) fn write(story: &Story, folder: &mut Folder, dir: &Path) -> Result<(), Failure> {
-    folder.text(dir, "story.txt", "text", "the life of a flow as a sequence diagram", &story.text())?;
-    folder.text(dir, "story.svg", "svg", "the same drawn to scale", &story.svg())
+    folder.text(dir, "story.txt", "text/plain", "the life of a flow as a sequence diagram", &story.text())?;
+    folder.text(dir, "story.svg", "image/svg+xml", "the same drawn to scale", &story.svg())
 }

@@ -83,7 +83,7 @@ impl Ended {
     pub const fn id(self) -> &'static str {
         match self {
             Ended::Complete => "complete",
-            Ended::Deadline => "deadline",
+            Ended::Stopped => "stopped",
             Ended::Placements => "placements",
         }
     }
@@ -128,7 +128,7 @@ impl WhyNot {
         }
         let _ = match self.ended {
             Ended::Complete => Ok(()),
-            Ended::Deadline => writeln!(out, "  The time was over before everything was tried."),
+            Ended::Stopped => writeln!(out, "  The search was stopped before everything was tried."),
             Ended::Placements => {
                 writeln!(out, "  {MAX_PLACEMENTS} placements were done before everything was tried.")
             }

@@ -41,11 +41,11 @@ fn chip(values: &str) -> ChipSpec {
     ChipSpec::from_toml(&format!("base = \"tofino2\"\nname = \"small\"\n{values}\n"), "small.toml").unwrap()
 }
 
-/// Returns the answer, with `placements` as the deadline.
+/// Returns the answer, of a search that is stopped after `placements`.
 fn ask(text: &str, chip: &ChipSpec, chips: &[ChipSpec], mut placements: usize) -> Option<WhyNot> {
     let (program, options) = (build(text, None), Options::default());
     let question = Question { program: &program, chip, options: &options, chips };
-    why_not(&question, &mut |_, value| Some(build(text, Some(value))), &mut || {
+    why_not(&question, &mut |_, value| Some(build(text, Some(value))), &mut |_| {
         placements = placements.saturating_sub(1);
         placements > 0
     })
@@ -166,13 +166,13 @@ fn a_number_of_the_deparser_is_raised_to_what_is_needed() {
 }
 
 #[test]
-fn an_earlier_deadline_gives_a_prefix() {
+fn an_earlier_stop_gives_a_prefix() {
     let t = text(&table("acl", "h.a : ternary;", "out", "size = 2000;"), "apply acl;");
     let chip = chip(TWO_BLOCKS);
     let all = ask(&t, &chip, &[ChipSpec::tofino()], 1000).unwrap();
     for placements in 1..=all.placements {
         let part = ask(&t, &chip, &[ChipSpec::tofino()], placements).unwrap();
-        assert_eq!((part.placements, part.ended), (placements - 1, Ended::Deadline));
+        assert_eq!((part.placements, part.ended), (placements - 1, Ended::Stopped));
         assert_eq!(part.tried, all.tried[..part.tried.len()]);
     }
     assert_eq!(ask(&t, &chip, &[ChipSpec::tofino()], 1000).unwrap(), all);

@@ -12,7 +12,8 @@
 //! | `port` | UDP source port; drawn by the seed if empty |
 //! | `transport` | name of a transport of the hosts |
 //!
-//! `from`, `to` and `bytes` are needed. Columns may stand in any order.
+//! `from`, `to` and `bytes` are needed. Columns may stand in any order. `src`, `dst` and `sport` are other names of `from`, `to` and
+//! `port`, so that a list for a generator of packets is a list of messages as well.
 
 use super::super::workload::{HostTable, MOST, Plan};
 use super::{Flow, FlowList, FlowListError, number};
@@ -23,6 +24,8 @@ use std::fmt::Write;
 
 const COLUMNS: [&str; 10] =
     ["id", "from", "to", "bytes", "start", "port", "after", "delay", "until", "transport"];
+/// Names of columns in lists for generators of packets, with ours.
+const OTHER_NAMES: [(&str, &str); 3] = [("src", "from"), ("dst", "to"), ("sport", "port")];
 /// The value of `until` without a limit.
 const UNLIMITED: &str = "unlimited";
 
@@ -69,11 +72,12 @@ impl Columns {
     fn of(header: &StringRecord) -> Result<Columns, String> {
         let mut places = [None; COLUMNS.len()];
         for (place, name) in header.iter().enumerate() {
-            let Some(column) = COLUMNS.iter().position(|known| *known == name) else {
+            let known = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, known)| known);
+            let Some(column) = COLUMNS.iter().position(|column| *column == known) else {
                 return Err(format!("found column `{name}`, expected {}", COLUMNS.join(", ")));
             };
             if places[column].replace(place).is_some() {
-                return Err(format!("found column `{name}` twice"));
+                return Err(format!("found column `{known}` twice"));
             }
         }
         let columns = Columns(places);
@@ -206,6 +210,15 @@ pub(in super::super) fn written(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_for_a_generator_has_other_names_for_three_columns() {
+        let of = |names: &str| {
+            FlowList::parse("f.csv", &format!("{names},bytes\n0,1,50000,64KB\n")).map(|list| list.flows)
+        };
+        assert_eq!(of("src,dst,sport").unwrap(), of("from,to,port").unwrap());
+        assert!(of("from,dst,src").unwrap_err().to_string().contains("found column `from` twice"));
+    }
 
     #[test]
     fn columns_stand_in_any_order_and_times_have_units() {
