@@ -30,6 +30,9 @@ class Table:
     def __getitem__(self, name: str) -> list[Any]:
         """Return a column as a list."""
 
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return all columns as lists by name, from which pandas makes a frame without pyarrow."""
+
     def to_parquet(self) -> bytes:
         """Return the table as bytes of a Parquet file; equal tables give equal bytes."""
 

@@ -37,8 +37,9 @@ class Experiment:
             self.origin, beside = str(path), path.parent
             try:
                 self.text = path.read_text()
-            except OSError as error:
-                raise _native.Error(f"cannot read {path}: {error.strerror}") from None
+            except OSError:
+                run("run", path, "--list")  # Raises the error of the command line.
+                raise
         self.folder = beside if folder is None else Path(folder)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,38 +1,14 @@
 """A worker process: reads calls from stdin, and writes their results to stdout, until stdin ends.
 
-Each message is its length in 8 bytes, big-endian, and a pickle. The first message is a value that all calls share. A call is
-the name of a function of :mod:`sluice.tasks` and its arguments.
+The first message is a value that all calls share. A call is the name of a function of :mod:`sluice.tasks` and its arguments.
 """
 
 from __future__ import annotations
 
 import os
-import pickle
 import sys
-from typing import Any, BinaryIO
 
-
-def read(stream: BinaryIO) -> Any:
-    """Return the next message.
-
-    Raises:
-        EOFError: if the stream ends.
-    """
-    head = stream.read(8)
-    if len(head) < 8:
-        raise EOFError("the other process has ended")
-    size = int.from_bytes(head, "big")
-    body = stream.read(size)
-    if len(body) < size:
-        raise EOFError("the other process has ended")
-    return pickle.loads(body)
-
-
-def write(stream: BinaryIO, message: Any) -> None:
-    """Write a message."""
-    body = pickle.dumps(message, protocol=5)
-    stream.write(len(body).to_bytes(8, "big") + body)
-    stream.flush()
+from .messages import read, write
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from . import worker
+from . import messages
 
 ATTEMPTS = 3
 """Times that a task is tried before it counts as failed: after an error, and after the end of its worker."""
@@ -61,8 +61,8 @@ class _Process:
         """
         process = self._process or self._start()
         try:
-            worker.write(process.stdin, (task.name, task.arguments))
-            return worker.read(process.stdout)
+            messages.write(process.stdin, (task.name, task.arguments))
+            return messages.read(process.stdout)
         except (EOFError, OSError):
             self.close()
             raise EOFError(f"the worker process ended with {process.returncode}") from None
@@ -78,7 +78,7 @@ class _Process:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
         try:
-            worker.write(self._process.stdin, self._shared)
+            messages.write(self._process.stdin, self._shared)
         except OSError:
             pass  # The process has ended; the next read says so.
         return self._process

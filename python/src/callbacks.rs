@@ -66,7 +66,7 @@ impl CallableProperty {
 
     fn judge(&self, packet: impl FnOnce(Python<'_>) -> Packet) -> Finding {
         let answer = Python::attach(|py| -> PyResult<Option<String>> {
-            self.callable.call1(py, (Py::new(py, packet(py))?,))?.extract(py).map_err(PyErr::from)
+            self.callable.call1(py, (Py::new(py, packet(py))?,))?.extract(py)
         });
         match answer {
             Ok(None) => Ok(()),
@@ -130,7 +130,7 @@ impl CallableAgent {
     fn answer(&self, time: Time, data: &[u8]) -> PyResult<Vec<String>> {
         Python::attach(|py| {
             let answer = self.callable.call1(py, (time.as_ps(), PyBytes::new(py, data)))?;
-            if answer.is_none(py) { Ok(Vec::new()) } else { answer.extract(py).map_err(PyErr::from) }
+            if answer.is_none(py) { Ok(Vec::new()) } else { answer.extract(py) }
         })
     }
 }

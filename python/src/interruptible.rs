@@ -2,6 +2,7 @@
 
 use crate::error::error;
 use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -11,6 +12,17 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(20);
 /// Bytes of the stack of a call: as much as a main thread has.
 const STACK: usize = 8 << 20;
+
+/// Text of a panic's exception.
+const DEFECT: &str =
+    "a panic, whose text is on stderr\n  = help: this is a defect of Sluice, not of your input";
+
+/// Runs short `work` on this thread without the GIL; a signal's exception is raised afterwards.
+pub(crate) fn brief<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+    let result = py.detach(|| catch_unwind(AssertUnwindSafe(work)));
+    py.check_signals()?;
+    result.map_err(|_| error(py, DEFECT, 3))
+}
 
 /// Runs `work` on another thread without the GIL. A signal whose handler raises, such as that of Ctrl-C, sets the flag that
 /// `work` gets; the exception is raised after `work` has ended.
@@ -26,7 +38,8 @@ pub(crate) fn interruptible<R: Send>(
             let body = move || {
                 // The channel closes when the thread ends, even by a panic.
                 let _ended = ended;
-                work(flag)
+                // The thread keeps its state of Python, so that callables of `work` need not make one for each call.
+                Python::attach(|py| py.detach(|| work(flag)))
             };
             let thread = match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, body) {
                 Ok(thread) => thread,
@@ -39,9 +52,7 @@ pub(crate) fn interruptible<R: Send>(
                     interrupt.get_or_insert(raised);
                 }
             }
-            let defect =
-                "a panic, whose text is on stderr\n  = help: this is a defect of Sluice, not of your input";
-            (thread.join().map_err(|_| defect.to_owned()), interrupt)
+            (thread.join().map_err(|_| DEFECT.to_owned()), interrupt)
         })
     });
     match (interrupt, result) {

@@ -3,7 +3,7 @@
 use crate::callbacks::{CallableAgent, CallableProperty, Raised};
 use crate::command::catalogue;
 use crate::error::{of, wrong};
-use crate::interruptible::interruptible;
+use crate::interruptible::{brief, interruptible};
 use crate::table::Table;
 use crate::time::duration;
 use arrow_array::{
@@ -142,7 +142,11 @@ impl Switch {
         let until = duration(py, time)?;
         let mut bench = self.lock(py)?;
         let bench: &mut Bench = &mut bench;
-        let ran = interruptible(py, |stop| self.slices(bench, until, stop))?;
+        let is_short = until <= bench.switch().time().since_origin() + FIRST_SLICE;
+        let ran = match is_short {
+            true => brief(py, || bench.run_until(until))?,
+            false => interruptible(py, |stop| self.slices(bench, until, stop))?,
+        };
         self.checked(py, ran)
     }
 

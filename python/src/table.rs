@@ -15,7 +15,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::ChunkReader;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyList};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
 use std::sync::Arc;
 
 /// A table with named columns, in one or more batches of rows.
@@ -88,6 +88,15 @@ impl Table {
             append(py, batch.column(at).as_ref(), &list)?;
         }
         Ok(list)
+    }
+
+    /// Returns all columns as lists by name.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for name in self.column_names() {
+            columns.set_item(&name, self.__getitem__(py, &name)?)?;
+        }
+        Ok(columns)
     }
 
     /// Returns the table as bytes of a Parquet file; equal tables give equal bytes.

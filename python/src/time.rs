@@ -25,7 +25,7 @@ pub(crate) fn duration(py: Python<'_>, time: &Bound<'_, PyAny>) -> PyResult<Dura
         return Ok(Duration::from_ps(ps));
     }
     match time.extract::<f64>() {
-        Ok(ns) if ns >= 0.0 && ns < MOST => Ok(Duration::from_ps((ns * 1000.0).round() as u64)),
+        Ok(ns) if (0.0..MOST).contains(&ns) => Ok(Duration::from_ps((ns * 1000.0).round() as u64)),
         _ => Err(wrong(py, format!("time {}: {expected}", found()))),
     }
 }

@@ -119,3 +119,43 @@ def test_no_packet_is_lost_without_a_reason(packet, commands):
     switch.drain()
     totals = switch.totals()
     assert totals["received"] + totals["created"] == totals["sent"] + totals["dropped"] + totals["absorbed"]
+
+
+def test_an_agent_answers_digests_with_commands(sketch):
+    from scapy.all import IP, UDP, Ether
+
+    heard = []
+
+    def agent(time_ps, data):
+        heard.append((time_ps, data))
+        return ["register_write sketch_0 5 77"]
+
+    switch = Program(sketch, {"threshold": 3}).switch(agent=agent, agent_latency="10us")
+    frame = Ether() / IP(src="10.0.0.1", dst="10.0.1.1") / UDP() / bytes(20)
+    for n in range(6):
+        switch.send(frame, time=f"{n}us")
+    switch.run_until("8us")
+    assert [data for _, data in heard] == [bytes([10, 0, 0, 1, 10, 0, 1, 1])]
+    first = switch.registers["sketch_0"]
+    # All packets are of one flow, which has one cell.
+    assert first["value"] == [6] and 5 not in first["index"]
+    switch.run_until("30us")
+    assert dict(zip(switch.registers["sketch_0"]["index"], switch.registers["sketch_0"]["value"]))[5] == 77
+    digests = switch.take().digests
+    assert digests["data"] == [heard[0][1]] and digests["time_ps"] == [heard[0][0]]
+
+
+def test_an_answer_that_is_no_command_is_an_error(sketch):
+    from scapy.all import IP, UDP, Ether
+
+    switch = Program(sketch, {"threshold": 1}).switch(agent=lambda *_: ["fly away"])
+    switch.send(Ether() / IP(dst="10.0.1.1") / UDP() / bytes(20))
+    with pytest.raises(Error, match="fly"):
+        switch.drain()
+
+
+def test_a_callable_cannot_use_its_switch():
+    switch = PATCH.switch(properties={"p": lambda packet: str(switch.time)})
+    switch.send(b"\1" * 60)
+    with pytest.raises(Error, match="the switch runs"):
+        switch.drain()
