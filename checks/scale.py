@@ -5,9 +5,9 @@
     checks/scale.py                      compare with the tables of docs/scale.md; exit code 1 if they differ
     checks/scale.py --update             write the tables again
 
-Measures a replay of a small network: the look-ahead, and for each window and switch the frames sent, to switches and to hosts. Then
-simulates larger networks on several machines, window by window: each switch draws a measured window, each machine works through the
-hops of its switches and the frames of other machines, and all wait for the slowest machine and for the round of messages.
+Measures a replay of a small network: the look-ahead, and for each window and switch the frames sent, to switches and to hosts.
+Then simulates larger networks on several machines, window by window: each switch draws a measured window, each machine works
+through the hops of its switches and the frames of other machines, and all wait for the slowest machine and for the messages.
 Costs are the constants below. Every number follows from the seed. Needs Python 3.8 or newer and nothing else.
 """
 
@@ -20,6 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(ROOT, "docs", "scale.md")
@@ -31,8 +32,8 @@ TOPOLOGY = f"leaf-spine:leaves={LEAVES},spines={SPINES},hosts={HOSTS},rate=100G,
 HOP = 2.7
 # Taking a frame from one process and giving it to another, at each end: a copy and a lookup.
 FRAME = 0.2
-# A round in which all machines exchange frames and clocks: threads of one machine (a barrier), MPI over RDMA (a small all-to-all
-# of 16 machines), and actors of Ray (a call to each and its answer, measured on one machine).
+# A round in which all machines exchange frames and clocks: threads of one machine (a barrier), MPI over RDMA (a small
+# all-to-all of 16 machines), and actors of Ray (a call to each and its answer, measured on one machine).
 ROUNDS = {"threads": 1.0, "MPI": 15.0, "Ray": 2000.0}
 WINDOWS = 400
 SIZES = (16, 64, 256, 1024, 4096)
@@ -60,7 +61,8 @@ def measured(binary, rate):
     """Returns the look-ahead in microseconds, and for each window of each switch the frames to switches and to hosts."""
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "trace.json")
-        command = [binary, "replay", "ecmp", "--topology", TOPOLOGY, *captures(binary, folder, rate), "--trace-out", trace, "--json"]
+        command = [binary, "replay", "ecmp", "--topology", TOPOLOGY, "--trace-out", trace, "--json"]
+        command += captures(binary, folder, rate)
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         with open(trace, encoding="utf-8") as file:
             events = json.load(file)["traceEvents"]
@@ -105,7 +107,7 @@ def window_time(switches, machines, samples, draw, round_time):
 
 
 def simulated(switches, machines, samples, round_time):
-    """Returns the microseconds and frames between machines of a window, the mean over WINDOWS windows (fewer of large networks)."""
+    """Returns the mean microseconds and frames between machines of a window, of fewer windows for larger networks."""
     draw = random.Random(SEED)
     count = max(20, WINDOWS * 16 // switches)
     both = [window_time(switches, machines, samples, draw, round_time) for _ in range(count)]
@@ -118,11 +120,14 @@ def table(binary, rate):
     samples = [window for windows in by_switch for window in windows]
     fabric = sum(s[0] for s in samples) / len(samples)
     hosts = sum(s[1] for s in samples) / len(samples)
+    text = (
+        f"Hosts send {rate} Gb/s: the look-ahead is {ahead * 1000:.0f} ns, and in a window of that length a switch sends "
+        f"{fabric:.2f} frames to switches and {hosts:.2f} to hosts, the mean over {len(by_switch[0])} windows."
+    )
     lines = [
-        f"Hosts send {rate} Gb/s: the look-ahead is {ahead * 1000:.0f} ns, and in a window of that length a switch sends {fabric:.2f} frames to",
-        f"switches and {hosts:.2f} to hosts, the mean over {len(by_switch[0])} windows.",
+        *textwrap.wrap(text, 128),
         "",
-        "| switches | machines | frames between machines | one thread, us | threads, us | MPI, us | Ray, us | speed-up with MPI | with Ray |",
+        "| switches | machines | frames between | one thread, us | threads, us | MPI, us | Ray, us | speed-up, MPI | Ray |",
         "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for switches in SIZES:

@@ -1,8 +1,8 @@
 //! The call of a command: its arguments, where it prints, and what stops it.
 //!
 //! A binary runs one command, with the arguments of its process and on its terminal. A caller that runs commands in its own
-//! process ([`crate::embed`]) gives each of them its arguments, keeps what the command prints, and stops it. The call belongs to
-//! the thread that runs the command.
+//! process ([`crate::embed`]) gives each of them its arguments, keeps what the command prints, and stops it. The call belongs
+//! to the thread that runs the command.
 
 use std::cell::RefCell;
 use std::ffi::OsString;

@@ -9,7 +9,7 @@ Tables are Arrow tables by the PyCapsule interface, so ``polars.DataFrame(table)
 them without a copy.
 """
 
-from ._native import Error, Table, VERSION, read_parquet
+from ._native import VERSION, Error, Table, read_parquet
 from .commands import Called, programs, run
 from .dataset import Dataset
 from .experiment import Experiment, Results
@@ -18,8 +18,8 @@ from .network import Network
 from .papers import reproduce
 from .program import Hunt, Program, Replay, Report
 from .record import Record
-from .switch import Run, Switch
 from .sweeping import sweep
+from .switch import Run, Switch
 
 __version__ = VERSION
 

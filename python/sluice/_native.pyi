@@ -1,5 +1,6 @@
 """Native part of the package: what the Rust crates do, as Python values."""
 
+import builtins
 from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
@@ -45,8 +46,8 @@ class Packet:
     time_ps: int
     dev_port: int | None
     queue: int | None
-    bytes: bytes
-    received: bytes | None
+    bytes: builtins.bytes
+    received: builtins.bytes | None
     reason: str | None
     absorbed: bool
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import logging
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -22,7 +23,7 @@ def connect(address: str) -> Any:
         raise Error("a cluster needs the package ray\n  = help: pip install ray") from None
     if not ray.is_initialized():
         try:
-            ray.init(address=address, logging_level="warning", log_to_driver=False)
+            ray.init(address=address, logging_level=logging.WARNING, log_to_driver=False)
         except Exception as error:  # noqa: BLE001 - Ray raises exceptions of many kinds.
             help_text = "start one with `ray start --head`, or leave the address out"
             raise Error(f"no Ray cluster at {address}: {error}\n  = help: {help_text}") from None
@@ -67,6 +68,7 @@ def execute_on(address: str, tasks: Iterable[Task], shared: Any, done: Done, wor
 
 def _result(ray: Any, reference: Any) -> tuple[bool, Any]:
     try:
-        return ray.get(reference)
+        good, result = ray.get(reference)
+        return good, result
     except ray.exceptions.RayError as error:
         return False, f"the worker ended: {type(error).__name__}"

@@ -45,7 +45,7 @@ def run(*arguments: str | os.PathLike[str]) -> Called:
     if code not in (0, 1) or (code == 1 and not output):
         start = notes.find("error: ")
         error = Error(notes[start + 7 :].rstrip() if start >= 0 else notes.strip() or f"exit code {code}")
-        error.code = code  # type: ignore[attr-defined]
+        error.code = code
         raise error
     return Called(code, output, notes)
 
@@ -80,7 +80,7 @@ def _word(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return str(os.fspath(value))
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
         return ",".join(_word(one) for one in value)
     return str(value)

@@ -20,9 +20,9 @@ FAILURES = "failures.parquet"
 class Dataset:
     """A folder of runs, which :func:`sluice.sweep` fills.
 
-    ``runs/DIGEST/flows.parquet`` has the messages of a run and ``run.json`` its numbers; DIGEST is the SHA-256 of everything that
-    the run depends on. A complete dataset also has the files of ``sluice run -o``. Nothing in it tells when, where or by how many
-    workers the runs were done.
+    ``runs/DIGEST/flows.parquet`` has the messages of a run and ``run.json`` its numbers; DIGEST is the SHA-256 of everything
+    that the run depends on. A complete dataset also has the files of ``sluice run -o``. Nothing in it tells when, where or by
+    how many workers the runs were done.
 
     Args:
         url: path of a local folder, or a URL that fsspec opens.
@@ -37,7 +37,8 @@ class Dataset:
             if self._target.is_local():
                 return (Path(self.url) / name).read_bytes()
             system, path = self._target.filesystem()
-            return system.cat_file(f"{path}/{name}")
+            content: bytes = system.cat_file(f"{path}/{name}")
+            return content
         except FileNotFoundError:
             return None
 
@@ -47,7 +48,8 @@ class Dataset:
         text = self._read(PLAN)
         if text is None:
             raise Error(f"{self.url} is not the dataset of a sweep: it has no {PLAN}")
-        return json.loads(text)["runs"]
+        runs: list[dict[str, Any]] = json.loads(text)["runs"]
+        return runs
 
     @property
     def missing(self) -> list[str]:
@@ -85,7 +87,7 @@ class Dataset:
         return table_of(rows)
 
     def messages(self, digest: str) -> Table:
-        """Return the messages of a run: ``pair``, ``from``, ``to``, ``bytes``, ``start_ps``, ``end_ps``, ``own_alone_ps`` and others."""
+        """Return the messages of a run: ``pair``, ``from``, ``to``, ``bytes``, ``start_ps``, ``end_ps`` and others."""
         content = self._read(f"runs/{digest}/flows.parquet")
         if content is None:
             raise Error(f"{self.url} has no run {digest}")

@@ -44,14 +44,17 @@ class Experiment:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the experiment as a dict."""
-        return json.loads(_native.from_toml(self.text, self.origin))
+        table: dict[str, Any] = json.loads(_native.from_toml(self.text, self.origin))
+        return table
 
-    def over(self, grid: Mapping[str, Sequence[Any]] | None = None, seeds: int | Sequence[int] | None = None) -> Experiment:
+    def over(
+        self, grid: Mapping[str, Sequence[Any]] | None = None, seeds: int | Sequence[int] | None = None
+    ) -> Experiment:
         """Return the experiment for every combination of values, with these seeds.
 
         Args:
-            grid: values by dotted path, such as ``{"workload.load": [30, 50], "program.conweave.params.reply": [8, 12]}``, as in
-                the table ``[sweep]`` of a file. Paths that the file sweeps are replaced.
+            grid: values by dotted path, such as ``{"workload.load": [30, 50], "program.conweave.params.reply": [8, 12]}``, as
+                in the table ``[sweep]`` of a file. Paths that the file sweeps are replaced.
             seeds: number of seeds from 1 on, or a list of seeds.
         """
         if grid is None and seeds is None:
@@ -121,7 +124,10 @@ def _flat(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 class Results(Record):
-    """Results of an experiment, with the keys of ``sluice run --json`` as attributes; ``contests`` has one for each combination."""
+    """Results of an experiment, with the keys of ``sluice run --json`` as attributes.
+
+    ``contests`` has one element for each combination of the swept values.
+    """
 
     __slots__ = ("messages", "runs")
 

@@ -37,7 +37,7 @@ class Hunted:
     """Result of a hunt on many workers."""
 
     findings: list[Record] = field(default_factory=list)
-    """Findings, each shrunk and once: keys of ``failures`` of ``sluice fuzz --json``, and ``seed`` of the hunt that found it."""
+    """Findings, each shrunk and once: keys of ``failures`` of ``sluice fuzz --json``, and ``seed`` of the task."""
     inputs: int = 0
     """Number of inputs that were sent."""
     packets: int = 0
@@ -109,7 +109,8 @@ def hunt(
     name = os.fspath(program)
     bundle = _bundle(name)
     words = [*settings(params), *flags(options)]
-    shared, result, seen = Corpus(), Hunted(), set()
+    shared, result = Corpus(), Hunted()
+    seen: set[tuple[str, str]] = set()
     if corpus is not None and Path(corpus).is_dir():
         shared.files = {path.name: path.read_bytes() for path in sorted(Path(corpus).iterdir()) if path.is_file()}
     actor = _actor(address, shared) if address else None

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 
-def read(stream: BinaryIO) -> Any:
+def read(stream: IO[bytes] | None) -> Any:
     """Return the next message.
 
     Raises:
         EOFError: if the stream ends.
     """
+    if stream is None:
+        raise EOFError("there is no other process")
     head = stream.read(8)
     if len(head) < 8:
         raise EOFError("the other process has ended")
@@ -22,8 +24,10 @@ def read(stream: BinaryIO) -> Any:
     return pickle.loads(body)
 
 
-def write(stream: BinaryIO, message: Any) -> None:
+def write(stream: IO[bytes] | None, message: Any) -> None:
     """Write a message."""
+    if stream is None:
+        raise EOFError("there is no other process")
     body = pickle.dumps(message, protocol=5)
     stream.write(len(body).to_bytes(8, "big") + body)
     stream.flush()

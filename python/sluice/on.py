@@ -35,7 +35,9 @@ def _main(words: Sequence[str]) -> int:
     if command not in ("run", "reproduce") or len(names) != 1:
         raise Error("--on takes one file of `sluice run`, or one experiment of `sluice reproduce`")
     if "--on" not in options:
-        raise Error("--on has no address\n  = help: for example --on ray://host:10001, or --on auto on a node of the cluster")
+        raise Error(
+            "--on has no address\n  = help: for example --on ray://host:10001, or --on auto on a node of the cluster"
+        )
     workers = options.get("--workers")
     if workers is not None and not workers.isdigit():
         raise Error(f"--workers {workers} is not a number of runs")

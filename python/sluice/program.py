@@ -21,7 +21,7 @@ class Program:
     """A stage program for a chip.
 
     Args:
-        source: name of a program that comes with Sluice (:func:`sluice.programs`), or the path of a ``.p4`` or ``.sluice`` file.
+        source: name of a program (:func:`sluice.programs` lists them), or the path of a ``.p4`` or ``.sluice`` file.
         params: parameters by name; :attr:`params` has all of them with their defaults.
         chip: ``"tofino2"``, ``"tofino"``, or the path of a TOML file that changes one of them.
         p4: options with which a P4 program is read: ``D``, ``U`` and ``I`` with lists, ``include``, ``arch``.
@@ -44,12 +44,12 @@ class Program:
     @property
     def name(self) -> str:
         """Name that the program states."""
-        return self._described["name"]
+        return str(self._described["name"])
 
     @property
     def summary(self) -> str:
         """One sentence on what the program does."""
-        return self._described["summary"]
+        return str(self._described["summary"])
 
     @property
     def params(self) -> Table:
@@ -74,7 +74,9 @@ class Program:
         """Return a switch that runs the program; see :class:`Switch` for the options."""
         return Switch(self._words, **options)
 
-    def replay(self, captures: Source | Mapping[Any, Source] | None = None, sent: bool = False, **options: Any) -> Replay:
+    def replay(
+        self, captures: Source | Mapping[Any, Source] | None = None, sent: bool = False, **options: Any
+    ) -> Replay:
         """Send captures through one switch.
 
         Args:
@@ -145,7 +147,7 @@ class Report(Record):
     def stages(self) -> int | None:
         """Number of stages that the program takes; None if it does not fit."""
         used = self._value.get("stages_used")
-        return used and used["total"]
+        return int(used["total"]) if used else None
 
     def html(self) -> str:
         """Return the whole report as a self-contained page; a program that does not fit has none."""
@@ -212,6 +214,8 @@ class Hunt(Record):
             ("property", "finding"),
             [(one.get("property"), one.get("text")) for one in self._value["failures"]],
         )
-        return f"{self._value['cases']} inputs, {len(self._value['failures'])} findings" + findings + html_table(
-            ("coverage", "reached", "of"), rows
+        return (
+            f"{self._value['cases']} inputs, {len(self._value['failures'])} findings"
+            + findings
+            + html_table(("coverage", "reached", "of"), rows)
         )

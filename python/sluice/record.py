@@ -50,7 +50,8 @@ class Record(Mapping[str, Any]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plain JSON value."""
-        return json.loads(json.dumps(self._value))
+        value: dict[str, Any] = json.loads(json.dumps(self._value))
+        return value
 
     def table(self, key: str) -> Table:
         """Return a list of objects, such as ``"tables"`` of a report, as an Arrow table.
@@ -99,7 +100,5 @@ def _text(value: Any) -> str:
 def html_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Return a table of a notebook."""
     cells = "".join(f"<th>{html.escape(str(name))}</th>" for name in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(str(value))}</td>" for value in row) + "</tr>" for row in rows
-    )
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(value))}</td>" for value in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"

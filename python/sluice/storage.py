@@ -39,10 +39,11 @@ class Target:
     def filesystem(self) -> tuple[Any, str]:
         """Return the file system of the URL, and the path there."""
         try:
-            import fsspec
+            import fsspec  # type: ignore[import-untyped]
         except ImportError:
             raise Error(f"{self.url}: a URL needs the package fsspec\n  = help: pip install fsspec") from None
-        return fsspec.core.url_to_fs(self.url)
+        system, path = fsspec.core.url_to_fs(self.url)
+        return system, path
 
     def has(self, digest: str) -> bool:
         """Return true if a run is complete."""
@@ -66,11 +67,11 @@ class Target:
             os.replace(waiting, path)
             return
         system, root = self.filesystem()
-        path = f"{root}/{name}"
-        system.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
-        waiting = f"{path}.{uuid.uuid4().hex}"
-        system.pipe_file(waiting, content)
-        system.mv(waiting, path)
+        final = f"{root}/{name}"
+        system.makedirs(final.rsplit("/", 1)[0], exist_ok=True)
+        unfinished = f"{final}.{uuid.uuid4().hex}"
+        system.pipe_file(unfinished, content)
+        system.mv(unfinished, final)
 
     def remove(self, name: str) -> None:
         """Remove a file if it is there."""

@@ -38,11 +38,15 @@ def checksum(content: bytes) -> int:
     total = sum(struct.unpack(f"!{len(padded) // 2}H", padded))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
-    return total ^ 0xFFFF
+    return int(total ^ 0xFFFF)
 
 
 @st.composite
-def ipv4(draw: st.DrawFn, sources: st.SearchStrategy[int] | None = None, destinations: st.SearchStrategy[int] | None = None) -> bytes:
+def ipv4(
+    draw: st.DrawFn,
+    sources: st.SearchStrategy[int] | None = None,
+    destinations: st.SearchStrategy[int] | None = None,
+) -> bytes:
     """Draw an Ethernet frame with IPv4 and UDP, TCP or another protocol, all lengths and checksums right.
 
     Args:
@@ -65,7 +69,9 @@ def ipv4(draw: st.DrawFn, sources: st.SearchStrategy[int] | None = None, destina
     else:
         segment = data
     traffic_class, ttl = draw(st.integers(0, 255)), draw(st.integers(0, 255))
-    head = struct.pack("!BBHHHBBHII", 0x45, traffic_class, 20 + len(segment), 0, 0, ttl, protocol, 0, source, destination)
+    head = struct.pack(
+        "!BBHHHBBHII", 0x45, traffic_class, 20 + len(segment), 0, 0, ttl, protocol, 0, source, destination
+    )
     head = head[:10] + struct.pack("!H", checksum(head)) + head[12:]
     tag = draw(st.none() | st.integers(0, 0xFFFF))
     vlan = b"" if tag is None else struct.pack("!HH", 0x8100, tag)
@@ -98,7 +104,10 @@ def entries(program: Program, tables: list[str] | None = None, most: int = 8) ->
     chosen = [
         table
         for table in schema["tables"]
-        if table["keys"] and table["actions"] and not table["profile"] and not table["constant"]
+        if table["keys"]
+        and table["actions"]
+        and not table["profile"]
+        and not table["constant"]
         and (tables is None or table["name"] in tables)
     ]
     if not chosen:

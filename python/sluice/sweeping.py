@@ -82,13 +82,18 @@ def do_runs(
     dataset, runs = Dataset(out), opened.runs()
     marker = f".caller-{uuid.uuid4().hex}" if Target(dataset.url).is_local() else None
     target = Target(os.path.abspath(dataset.url) if marker else dataset.url, marker)
-    plan = [
-        {"digest": digest, "axes": dict(axes), "program": program, "seed": seed}
-        for digest, axes, program, seed in runs
+    plan: list[dict[str, Any]] = [
+        {"digest": digest, "axes": dict(axes), "program": program, "seed": seed} for digest, axes, program, seed in runs
     ]
-    target.put(PLAN, (json.dumps({"schema": "sluice.sweep/1", "version": bundle.version, "runs": plan}, indent=1) + "\n").encode())
+    target.put(
+        PLAN,
+        (json.dumps({"schema": "sluice.sweep/1", "version": bundle.version, "runs": plan}, indent=1) + "\n").encode(),
+    )
     target.remove(FAILURES)
-    first = {run["digest"]: index for index, run in reversed(list(enumerate(plan)))}
+    digests = [digest for digest, *_ in runs]
+    first: dict[str, int] = {}
+    for index, digest in enumerate(digests):
+        first.setdefault(digest, index)
     tasks = [Task(digest, "run", (index, digest)) for digest, index in first.items() if not target.has(digest)]
     failures: dict[str, str] = {}
     count = [len(first) - len(tasks)]
@@ -97,7 +102,7 @@ def do_runs(
     def done(digest: Any, good: bool, result: Any) -> None:
         count[0] += 1
         if not good:
-            failures[digest] = result
+            failures[str(digest)] = result
         elif result is not None:
             target.put_run(digest, result)
         show(count[0], len(first), len(failures))

@@ -197,7 +197,8 @@ class Switch:
 
     def entries(self) -> dict[str, Any]:
         """Return the entries in force, as the TOML file of ``sluice entries`` has them."""
-        return json.loads(_native.from_toml(self._native.entries(), "entries"))
+        entries: dict[str, Any] = json.loads(_native.from_toml(self._native.entries(), "entries"))
+        return entries
 
     def queues(self) -> Table:
         """Return the queues that had packets: ``dev_port``, ``queue``, ``enqueued``, ``dropped`` (packets), ``max_cells``."""

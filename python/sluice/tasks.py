@@ -62,7 +62,9 @@ def run(shared: tuple[Bundle, storage.Target], index: int, digest: str) -> dict[
     return None
 
 
-def hunt(shared: tuple[Bundle, str, list[str]], amount: list[str], corpus: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
+def hunt(
+    shared: tuple[Bundle, str, list[str]], amount: list[str], corpus: Any
+) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Hunt once; return the result of ``sluice fuzz --json``, and the inputs that the hunt found.
 
     Args:
@@ -93,7 +95,8 @@ def hunt(shared: tuple[Bundle, str, list[str]], amount: list[str], corpus: Any) 
 def _exchange(actor: Any, found: dict[str, bytes], known: set[str]) -> dict[str, bytes]:
     import ray
 
-    return ray.get(actor.exchange.remote(found, known))
+    missing: dict[str, bytes] = ray.get(actor.exchange.remote(found, known))
+    return missing
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {"run": run, "hunt": hunt}

@@ -51,7 +51,8 @@ class _Process:
     """A worker process, which is started for its first task and again after its end."""
 
     def __init__(self, shared: Any) -> None:
-        self._shared, self._process = shared, None
+        self._shared = shared
+        self._process: subprocess.Popen[bytes] | None = None
 
     def call(self, task: Task) -> tuple[bool, Any]:
         """Do a task.
@@ -62,14 +63,15 @@ class _Process:
         process = self._process or self._start()
         try:
             messages.write(process.stdin, (task.name, task.arguments))
-            return messages.read(process.stdout)
+            good, result = messages.read(process.stdout)
+            return good, result
         except (EOFError, OSError):
             self.close()
             raise EOFError(f"the worker process ended with {process.returncode}") from None
 
     def _start(self) -> subprocess.Popen[bytes]:
         words = [sys.executable, "-m", "sluice.worker"]
-        self._process = subprocess.Popen(
+        process = subprocess.Popen(
             # Ctrl-C of a terminal reaches the caller alone, which ends its workers.
             words,
             stdin=subprocess.PIPE,
@@ -78,10 +80,11 @@ class _Process:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
         try:
-            messages.write(self._process.stdin, self._shared)
+            messages.write(process.stdin, self._shared)
         except OSError:
             pass  # The process has ended; the next read says so.
-        return self._process
+        self._process = process
+        return process
 
     def kill(self) -> None:
         """End the process at once."""
@@ -92,12 +95,12 @@ class _Process:
         """End the process after its present task."""
         process, self._process = self._process, None
         if process is not None:
-            try:
-                process.stdin.close()
-            except OSError:
-                pass  # The process has ended.
+            for stream in filter(None, (process.stdin, process.stdout)):
+                try:
+                    stream.close()
+                except OSError:
+                    pass  # The process has ended.
             process.wait()
-            process.stdout.close()
 
 
 def _execute_here(tasks: Iterable[Task], shared: Any, done: Done, workers: int) -> None:
@@ -151,5 +154,3 @@ def _next(ended: queue.SimpleQueue[Any]) -> Any:
             return ended.get(timeout=0.2)
         except queue.Empty:
             continue
-
-

@@ -35,7 +35,7 @@ impl Frames {
     }
 }
 
-/// Reads a capture (pcap or pcapng, also packed): columns `time_ns` since the epoch, `interface`, `length` on the wire, `bytes`.
+/// Reads a capture (pcap or pcapng, also packed): `time_ns` since the epoch, `interface`, `length` on the wire, `bytes`.
 #[pyfunction]
 pub(crate) fn read_capture(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     let read = py.detach(|| Frames::read(&path));

@@ -63,8 +63,7 @@ impl Experiment {
 
     /// Returns the digest of a run.
     fn digest(&self, py: Python<'_>, index: usize) -> PyResult<String> {
-        let run = self.experiment.runs().into_iter().nth(index);
-        run.map(|run| run.digest).ok_or_else(|| wrong(py, format!("there is no run {index}")))
+        self.experiment.digest(index).ok_or_else(|| wrong(py, format!("there is no run {index}")))
     }
 
     /// Returns path and content of the files that the runs depend on.

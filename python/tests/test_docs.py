@@ -3,7 +3,6 @@
 import re
 
 import pytest
-
 from conftest import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "python.md"

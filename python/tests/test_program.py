@@ -13,7 +13,9 @@ from sluice import Error, Program
 def test_a_report_has_the_numbers_of_the_command_line():
     report = Program("ecmp", {"routes": 2048}).report()
     shown = subprocess.run(
-        [sys.executable, "-m", "sluice", "report", "ecmp", "--set", "routes=2048", "--json"], capture_output=True, check=True
+        [sys.executable, "-m", "sluice", "report", "ecmp", "--set", "routes=2048", "--json"],
+        capture_output=True,
+        check=True,
     )
     assert report.to_dict() == json.loads(shown.stdout)
     assert report.fits and report.stages == report.stages_used.total

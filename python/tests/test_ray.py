@@ -4,9 +4,9 @@ import threading
 import time
 
 import pytest
+from conftest import contents
 
 import sluice
-from conftest import contents
 
 pytestmark = pytest.mark.slow
 ray = pytest.importorskip("ray")
@@ -43,7 +43,9 @@ def test_a_killed_node_loses_nothing(cluster, small, tmp_path):
 
     killer = threading.Thread(target=kill)
     killer.start()
-    dataset = sluice.sweep(small, {"workload.load": [20, 30, 40]}, seeds=3, out=tmp_path / "ray", address=cluster.address)
+    dataset = sluice.sweep(
+        small, {"workload.load": [20, 30, 40]}, seeds=3, out=tmp_path / "ray", address=cluster.address
+    )
     killer.join()
     assert ended and dataset.is_complete and len(dataset.runs) == 18
     sluice.sweep(small, {"workload.load": [20, 30, 40]}, seeds=3, out=tmp_path / "here", workers=1)

@@ -8,9 +8,9 @@ import threading
 import time
 
 import pytest
+from conftest import contents
 
 import sluice
-from conftest import contents
 from sluice import Dataset, Error, Experiment, sweep
 
 GRID = {"workload.load": [20, 40]}
@@ -86,7 +86,9 @@ def test_a_killed_worker_loses_nothing(small, tmp_path):
 
     def kill() -> None:
         while not killed:
-            found = subprocess.run(["pgrep", "-f", "-P", str(os.getpid()), "sluice.worker"], capture_output=True, text=True)
+            found = subprocess.run(
+                ["pgrep", "-f", "-P", str(os.getpid()), "sluice.worker"], capture_output=True, text=True
+            )
             for pid in found.stdout.split()[:1]:
                 time.sleep(0.4)
                 os.kill(int(pid), signal.SIGKILL)

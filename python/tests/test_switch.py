@@ -102,8 +102,16 @@ def test_tables_open_in_other_libraries():
 
 
 def test_tables_hold_every_kind():
-    table = sluice.Table([("n", [1, None]), ("x", [0.5, None]), ("s", ["a", None]), ("b", [b"\1", None]), ("t", [True, None])])
-    assert [table[name] for name in table.column_names] == [[1, None], [0.5, None], ["a", None], [b"\1", None], [True, None]]
+    table = sluice.Table(
+        [("n", [1, None]), ("x", [0.5, None]), ("s", ["a", None]), ("b", [b"\1", None]), ("t", [True, None])]
+    )
+    assert [table[name] for name in table.column_names] == [
+        [1, None],
+        [0.5, None],
+        ["a", None],
+        [b"\1", None],
+        [True, None],
+    ]
     assert table.to_parquet() == table.to_parquet()
 
 

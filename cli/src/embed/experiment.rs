@@ -40,8 +40,7 @@ pub struct RunInfo {
 pub type Progress<'a> = &'a (dyn Fn(Duration, Duration) + Sync);
 
 impl Experiment {
-    /// Reads the text of a contest file, and all files that it names, which are in `folder`. `origin` is the name of the text in
-    /// errors.
+    /// Reads the text of a contest file, and all files that it names, which are in `folder`. `origin` names the text in errors.
     ///
     /// # Errors
     /// If the text is not a contest, or a file that it names is missing or wrong.
@@ -80,6 +79,12 @@ impl Experiment {
             }
         };
         self.runs.iter().map(info).collect()
+    }
+
+    /// Returns the digest of the run with this index in [`Self::runs`]; `None` if there is no such run.
+    #[must_use]
+    pub fn digest(&self, index: usize) -> Option<String> {
+        self.runs.get(index).map(|(job, run)| self.jobs[*job].digest(*run))
     }
 
     /// Returns the files that the runs depend on, sorted by path.
