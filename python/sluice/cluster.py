@@ -44,7 +44,8 @@ def execute_on(address: str, tasks: Iterable[Task], shared: Any, done: Done, wor
     remote = ray.remote(_outcome).options(max_retries=ATTEMPTS, scheduling_strategy="SPREAD")
     reference = ray.put(shared)
     waiting = collections.deque(tasks)
-    limit = workers or max(int(ray.cluster_resources().get("CPU", 1)), 1)
+    # Twice as many tasks as processors, so that a worker has its next task when one ends.
+    limit = workers or 2 * max(int(ray.cluster_resources().get("CPU", 1)), 1)
     attempts: collections.Counter[Hashable] = collections.Counter()
     running: dict[Any, Task] = {}
     try:

@@ -70,14 +70,15 @@ class _Process:
             raise EOFError(f"the worker process ended with {process.returncode}") from None
 
     def _start(self) -> subprocess.Popen[bytes]:
-        words = [sys.executable, "-m", "sluice.worker"]
+        # The path of this process, so that the worker imports the same package, whatever the present folder has.
+        code = f"import sys; sys.path[:] = {sys.path!r}; from sluice.worker import main; main()"
+        words = [sys.executable, "-c", code]
         process = subprocess.Popen(
             # Ctrl-C of a terminal reaches the caller alone, which ends its workers.
             words,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
         try:
             messages.write(process.stdin, self._shared)

@@ -87,7 +87,7 @@ def test_a_killed_worker_loses_nothing(small, tmp_path):
     def kill() -> None:
         while not killed:
             found = subprocess.run(
-                ["pgrep", "-f", "-P", str(os.getpid()), "sluice.worker"], capture_output=True, text=True
+                ["pgrep", "-f", "-P", str(os.getpid()), "from sluice.worker import main"], capture_output=True, text=True
             )
             for pid in found.stdout.split()[:1]:
                 time.sleep(0.4)
@@ -122,3 +122,10 @@ def test_on_needs_an_address():
 def test_a_dataset_is_a_folder_of_a_sweep(tmp_path):
     with pytest.raises(Error, match="is not the dataset of a sweep"):
         Dataset(tmp_path).missing
+
+
+@pytest.mark.slow
+def test_a_paper_is_reproduced_run_by_run(tmp_path):
+    record = sluice.reproduce("hpcc/mice", out=tmp_path, workers=2)
+    at_once = sluice.run("reproduce", "hpcc/mice", "--json").json()
+    assert record.to_dict() == at_once

@@ -4,7 +4,8 @@ use super::Error;
 use crate::args::Command;
 use crate::door::Door;
 use crate::fail::Failure;
-use crate::{p4, replay, usage};
+use crate::replay::{self, Described};
+use crate::{p4, usage};
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fabric::network::SwitchSetup;
 use std::ffi::OsString;
@@ -36,6 +37,6 @@ pub fn switch(catalogue: &Catalogue, arguments: &[OsString]) -> Result<Device, E
     door.command(command)?;
     let Command::Replay(args) = command else { return Err(Failure::input("no program").into()) };
     let catalogue = door.into_catalogue();
-    let (stage, setup, warnings) = replay::device(args, &catalogue)?;
-    Ok(Device { stage, setup, warnings, catalogue })
+    let Described { stage, switch, warnings } = replay::device(args, &catalogue)?;
+    Ok(Device { stage, setup: switch, warnings, catalogue })
 }

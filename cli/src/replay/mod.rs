@@ -98,11 +98,16 @@ pub(crate) fn run(args: &ReplayArgs, catalogue: &Catalogue, as_json: bool) -> Re
     }
 }
 
-/// Returns the program, the switch and the warnings about its entries that a replay of one switch has.
-pub(crate) fn device(
-    args: &ReplayArgs,
-    catalogue: &Catalogue,
-) -> Result<(Arc<dyn StageProgram>, SwitchSetup, Vec<String>), Failure> {
+/// A switch as the arguments describe it.
+pub(crate) struct Described {
+    pub(crate) stage: Arc<dyn StageProgram>,
+    pub(crate) switch: SwitchSetup,
+    /// Warnings about entries.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Returns the switch of a replay of one switch.
+pub(crate) fn device(args: &ReplayArgs, catalogue: &Catalogue) -> Result<Described, Failure> {
     let chip = resolve::chip(&args.target.chip)?;
     let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
@@ -140,11 +145,11 @@ pub(crate) fn device(
     let config = SwitchConfig { buffer, ..config(args, speeds)? };
     let placed = Arc::new(Placed { program, placement });
     let switch = SwitchSetup { name: "switch".to_owned(), placed, ports, control, config };
-    Ok((Arc::clone(stage), switch, warnings))
+    Ok(Described { stage: Arc::clone(stage), switch, warnings })
 }
 
 fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Failure> {
-    let (stage, switch, warnings) = device(args, catalogue)?;
+    let Described { stage, switch, warnings } = device(args, catalogue)?;
     let SwitchSetup { placed, ports, control, .. } = &switch;
     let Placed { program, placement } = placed.as_ref();
     let schedule = schedule::schedule(args)?;
