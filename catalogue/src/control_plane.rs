@@ -68,7 +68,7 @@ pub struct Operation {
 ///
 /// A run stops at least once per [`ControlPlane::latency`] to pass events to the control plane. Switches have the
 /// numbers of their network; a single switch has number 0.
-pub trait ControlPlane {
+pub trait ControlPlane: Send {
     /// Returns the least time from a digest or an idle entry to an operation that follows from it; above 0.
     fn latency(&self) -> Duration;
 

@@ -1,6 +1,7 @@
 //! `sluice doctor`: what this binary is and what it has.
 
 use crate::fail::Failure;
+use crate::invocation::Out;
 use crate::table::table;
 use serde_json::json;
 use sluice_asic::chip::ChipSpec;
@@ -20,7 +21,7 @@ pub(crate) fn run(catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let chips = [ChipSpec::tofino(), ChipSpec::tofino2()];
     let compiled = catalogue.code().len();
-    let mut out = std::io::stdout().lock();
+    let mut out = Out::new();
     if as_json {
         let chips: Vec<_> = chips
             .iter()

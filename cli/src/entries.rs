@@ -3,6 +3,7 @@
 use crate::args::EntriesArgs;
 use crate::fail::Failure;
 use crate::files::Folder;
+use crate::invocation::Out;
 use crate::p4;
 use crate::resolve::{self, Entries};
 use crate::topology::deployed;
@@ -30,12 +31,12 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
             ));
         };
         let text = p4::info(path, &args.target.p4, &chip)?;
-        return Ok(write!(std::io::stdout().lock(), "{text}")?);
+        return Ok(write!(Out::new(), "{text}")?);
     }
     let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
     let ports = resolve::ports(&chip, args.port_speed, args.port_map.as_deref())?;
-    let mut out = std::io::stdout().lock();
+    let mut out = Out::new();
     if args.template {
         let (usual, _) = resolve::default_entries(stage, (&program, None), &ports, false)
             .unwrap_or_else(|_| (ControlState::new(&program), Setup::default()));
@@ -105,7 +106,7 @@ fn schema(program: &Program) -> Value {
                 .iter()
                 .map(|a| json!({ "name": a.name, "params": a.params.iter().map(|p| json!({ "name": p.name, "width": p.width })).collect::<Vec<_>>() }))
                 .collect();
-            json!({ "name": t.name, "size": t.size, "keys": keys, "actions": actions })
+            json!({ "name": t.name, "size": t.size, "keys": keys, "actions": actions, "profile": t.profile, "constant": t.constant })
         })
         .collect();
     let port_metadata: Vec<Value> =

@@ -1,5 +1,6 @@
 //! Failures of a command, with their exit codes.
 
+use crate::invocation;
 use crate::numbers::counted;
 use sluice_asic::names::nearest;
 use sluice_control::EntryError;
@@ -9,8 +10,11 @@ use std::path::Path;
 
 /// Prints on stderr. A reader that closed its end, such as `head`, is not an error.
 pub(crate) fn print_error(text: impl Display) {
-    // There is no other place to report the error to.
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.to_string().as_bytes());
+    let text = text.to_string();
+    if !invocation::keep_error(text.as_bytes()) {
+        // There is no other place to report the error to.
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+    }
 }
 
 /// Failure of a command.

@@ -2,6 +2,7 @@
 
 use crate::args::{HeadroomArgs, HeadroomMethod};
 use crate::fail::Failure;
+use crate::invocation::Out;
 use crate::table::table;
 use serde_json::json;
 use sluice_asic::chip::ChipSpec;
@@ -14,7 +15,7 @@ pub(crate) fn run(args: &HeadroomArgs, chip: &ChipSpec, as_json: bool) -> Result
     let input = input(args, chip)?;
     let sum = headroom(&input);
     let cells = sum.xoff.cells(input.cell).unwrap_or(Cells(u32::MAX));
-    let mut out = std::io::stdout().lock();
+    let mut out = Out::new();
     if as_json {
         let terms: Vec<_> = sum
             .terms

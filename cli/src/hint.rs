@@ -1,13 +1,14 @@
 //! Commands that the output proposes: they repeat the arguments with which the user called the command.
 
+use crate::invocation;
 use crate::usage;
 use clap::{ArgAction, Command};
 
-/// Returns the arguments of this process after the name of the command `from`, as a shell takes them, for the command `to`:
-/// without options that `to` does not have, and without those of `without`. If the process was called without the command,
+/// Returns the arguments of this call after the name of the command `from`, as a shell takes them, for the command `to`:
+/// without options that `to` does not have, and without those of `without`. If the binary was called without the command,
 /// `default` stands for the arguments.
 pub(crate) fn own_arguments(from: &str, to: &str, default: &str, without: &[&str]) -> String {
-    of(std::env::args().skip(1), (from, to), default, without)
+    of(invocation::arguments(), (from, to), default, without)
 }
 
 fn of(

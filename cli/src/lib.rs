@@ -111,6 +111,7 @@ mod check;
 mod compare;
 mod doctor;
 mod door;
+pub mod embed;
 mod entries;
 mod explain;
 mod fail;
@@ -122,6 +123,7 @@ mod headroom;
 mod hint;
 mod int;
 mod interrupt;
+mod invocation;
 mod new;
 mod numbers;
 mod p4;
@@ -151,6 +153,7 @@ use door::Door;
 use fail::{Failure, print_error};
 use sluice_catalogue::Catalogue;
 use std::borrow::Borrow;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 pub use p4::P4Crate;
@@ -180,15 +183,18 @@ macro_rules! catalogue {
 /// the catalogue.
 #[must_use]
 pub fn main_with(catalogue: impl Borrow<Catalogue>) -> ExitCode {
-    let cli = match usage::parse(p4::as_p4c(std::env::args_os())) {
+    ExitCode::from(command(catalogue.borrow(), std::env::args_os()))
+}
+
+/// Runs the command of these arguments, the first of which is the name of the binary, and returns its exit code.
+fn command(catalogue: &Catalogue, arguments: impl Iterator<Item = OsString>) -> u8 {
+    let cli = match usage::parse(p4::as_p4c(arguments)) {
         Ok(cli) => cli,
         Err(code) => return code,
     };
-    if cli.quiet {
-        terminal::be_quiet();
-    }
+    terminal::set_quiet(cli.quiet);
     let mut command = cli.command;
-    let mut door = Door::new(catalogue.borrow());
+    let mut door = Door::new(catalogue);
     let opened = command.as_mut().map_or(Ok(()), |command| door.command(command));
     let catalogue = &door.into_catalogue();
     let result = match command {
@@ -216,13 +222,13 @@ pub fn main_with(catalogue: impl Borrow<Catalogue>) -> ExitCode {
         Some(Command::Man(args)) => shell::man(&args),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(failure) => {
             let code = failure.code();
             if !matches!(failure, Failure::BrokenPipe | Failure::Property) {
                 complain(&failure);
             }
-            ExitCode::from(code)
+            code
         }
     }
 }

@@ -5,6 +5,7 @@ mod from;
 use crate::args::Target;
 use crate::fail::Failure;
 use crate::files::Pending;
+use crate::invocation::Out;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -145,7 +146,7 @@ fn type_name(name: &str) -> String {
 
 /// Prints what was written, and the commands to go on with.
 fn next(title: &str, commands: &[(String, &str)]) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = Out::new();
     writeln!(out, "{title}")?;
     let width = commands.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
     for (command, what) in commands {

@@ -3,6 +3,7 @@
 use crate::args::ProgramsArgs;
 use crate::fail::Failure;
 use crate::files::Folder;
+use crate::invocation::Out;
 use crate::resolve;
 use crate::table::table;
 use crate::topology::deployed;
@@ -16,7 +17,7 @@ use std::path::Path;
 
 /// Lists programs, or describes one.
 pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = Out::new();
     let Some(name) = &args.program else {
         let all = catalogue.programs();
         if as_json {

@@ -1,6 +1,7 @@
 //! `sluice schema`: the JSON Schemas of all `--json` outputs.
 
 use crate::fail::Failure;
+use crate::invocation::Out;
 use crate::table::table;
 use clap::Args;
 use serde_json::{Value, json};
@@ -53,7 +54,7 @@ const SCHEMAS: [(&str, &str); 28] = schemas![
 
 /// Lists the schemas, or prints one.
 pub(crate) fn run(args: &SchemaArgs, as_json: bool) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = Out::new();
     let Some(name) = &args.name else {
         if as_json {
             let names = SCHEMAS.map(|(name, _)| name);

@@ -2,6 +2,7 @@
 
 use crate::fail::Failure;
 use crate::files::Folder;
+use crate::invocation::Out;
 use crate::usage;
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -26,7 +27,7 @@ pub(crate) struct ManArgs {
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut usage::command(), "sluice", &mut script);
-    std::io::stdout().lock().write_all(&script)?;
+    Out::new().write_all(&script)?;
     Ok(())
 }
 
@@ -35,7 +36,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), Failure> {
     let mut all = usage::command();
     all.build();
     let Some(dir) = &args.output else {
-        std::io::stdout().lock().write_all(&page(all)?)?;
+        Out::new().write_all(&page(all)?)?;
         return Ok(());
     };
     let mut folder = Folder::of("man");

@@ -2,12 +2,13 @@
 
 use crate::args::Cli;
 use crate::fail::print_error;
+use crate::invocation::{self, Out};
 use crate::terminal;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory, FromArgMatches};
 use sluice_asic::names::nearest;
 use std::ffi::OsString;
-use std::process::ExitCode;
+use std::io::Write;
 
 /// A working command line of each command.
 const EXAMPLES: [(&str, &str); 33] = [
@@ -68,25 +69,37 @@ fn with_examples(command: Command, path: &str) -> Command {
 }
 
 /// Reads the command line. Help and mistakes are printed; then the exit code is returned.
-pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, ExitCode> {
+pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, u8> {
     let arguments: Vec<OsString> = arguments.collect();
     let mut command = command();
-    let parsed = command.try_get_matches_from_mut(&arguments).and_then(|found| Cli::from_arg_matches(&found));
-    parsed.map_err(|error| match error.kind() {
+    parsed(&mut command, &arguments).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // There is no other place to report that the output is closed.
-            let _ = error.print();
-            ExitCode::SUCCESS
+            let _ = match invocation::is_kept() {
+                true => write!(Out::new(), "{}", error.render()),
+                false => error.print(),
+            };
+            0
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             print_error(error.render());
-            ExitCode::from(2)
+            2
         }
         _ => {
             print_error(mistake(error, &command, &arguments));
-            ExitCode::from(2)
+            2
         }
     })
+}
+
+fn parsed(command: &mut Command, arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    command.try_get_matches_from_mut(arguments).and_then(|found| Cli::from_arg_matches(&found))
+}
+
+/// Reads the command line of a caller that shows mistakes itself; the error is their message.
+pub(crate) fn read(arguments: &[OsString]) -> Result<Cli, String> {
+    let mut command = command();
+    parsed(&mut command, arguments).map_err(|error| mistake(error, &command, arguments))
 }
 
 /// Returns the message of a mistake.

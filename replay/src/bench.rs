@@ -12,7 +12,7 @@ use sluice_exec::engine::{Engine, LowerError};
 use sluice_fabric::network::{Placed, SwitchSetup};
 use sluice_ir::Program;
 use sluice_place::{NoFit, Placement};
-use sluice_switch::property::{Monitor, Violation, general_and};
+use sluice_switch::property::{Monitor, Property, Violation, general_and};
 use sluice_switch::{Digest, IdleEntry, Left, Lost, RxFrame, Sink, Switch, SwitchError};
 use thiserror::Error;
 
@@ -60,6 +60,15 @@ pub struct BenchRun {
     pub digests: Vec<(Time, Vec<u8>)>,
     /// Violations of the program's properties and of the general ones.
     pub violations: Vec<Violation>,
+}
+
+impl BenchRun {
+    /// Sorts the lists by time.
+    fn sort(&mut self) {
+        self.sent.sort_by_key(|packet| packet.time);
+        self.lost.sort_by_key(|packet| packet.time);
+        self.digests.sort();
+    }
 }
 
 /// Reason for which a bench cannot be set up, or refuses a packet or an operation.
@@ -142,6 +151,8 @@ pub struct Bench {
     plane: Option<Box<dyn ControlPlane>>,
     /// Number of received packets.
     received: u64,
+    /// Number of violations that were taken.
+    judged: usize,
 }
 
 impl Bench {
@@ -166,15 +177,28 @@ impl Bench {
         let speeds = defaults.port_speeds.into_iter();
         let speeds = speeds.filter_map(|(front, rate)| Some((setup.front(front.0)?.number(), rate)));
         setup.config.port_speeds = speeds.collect();
-        let Placed { program, placement } = placed.as_ref();
+        let properties = general_and(stage.properties(&placed.program));
+        Bench::of(catalogue, setup, properties)
+    }
+
+    /// Makes a switch of this setup, which is checked for these properties.
+    ///
+    /// # Errors
+    /// If the switch refuses its setup.
+    pub fn of(
+        catalogue: &Catalogue,
+        setup: SwitchSetup,
+        properties: Vec<Box<dyn Property>>,
+    ) -> Result<Bench, BenchError> {
+        let Placed { program, placement } = setup.placed.as_ref();
         let engine = catalogue.engine(program, placement, &setup.control)?;
         let (control, config) = (setup.control.clone(), setup.config.clone());
         let switch = Switch::new(program, placement, &setup.ports, control, engine, config)?;
-        let monitor = Monitor::new(program, general_and(stage.properties(program)));
+        let monitor = Monitor::new(program, properties);
         let (ports, run) = (setup.ports.clone(), BenchRun::default());
         let check = PropertyCheck::new(monitor, Vec::new());
         let log = Log { program: program.clone(), ports, check, run, heard: Heard::default() };
-        Ok(Bench { catalogue: catalogue.clone(), setup, switch, log, plane: None, received: 0 })
+        Ok(Bench { catalogue: catalogue.clone(), setup, switch, log, plane: None, received: 0, judged: 0 })
     }
 
     /// Starts the control plane that comes with the program, with settings as users write them after `--control-plane=`.
@@ -186,8 +210,13 @@ impl Bench {
         let request = ControlPlaneRequest { program, settings, hosts: None };
         let started = self.catalogue.get(&program.name)?.control_plane(&request);
         let none = || BenchError::NoControlPlane(program.name.clone());
-        self.plane = Some(started.ok_or_else(none)??);
+        self.set_control_plane(started.ok_or_else(none)??);
         Ok(())
+    }
+
+    /// Passes digests and idle entries from here on to this control plane, which has switch 0 alone.
+    pub fn set_control_plane(&mut self, plane: Box<dyn ControlPlane>) {
+        self.plane = Some(plane);
     }
 
     /// Returns the program.
@@ -206,6 +235,21 @@ impl Bench {
     #[must_use]
     pub fn ports(&self) -> &PortMap {
         &self.setup.ports
+    }
+
+    /// Returns the setup with which the switch began.
+    #[must_use]
+    pub const fn setup(&self) -> &SwitchSetup {
+        &self.setup
+    }
+
+    /// Returns what happened since the start, or since the last call, and forgets it.
+    pub fn take(&mut self) -> BenchRun {
+        let mut run = std::mem::take(&mut self.log.run);
+        run.violations = self.log.check.monitor.violations().get(self.judged..).unwrap_or_default().to_vec();
+        self.judged += run.violations.len();
+        run.sort();
+        run
     }
 
     /// Returns the switch, for its counters, queues and registers.
@@ -228,6 +272,18 @@ impl Bench {
         for op in ops {
             self.log.check.changes_at(time, &op);
             self.switch.control(time, op)?;
+        }
+        Ok(())
+    }
+
+    /// Applies operations of the control plane at once: packets that have not yet entered a gress see their effect.
+    ///
+    /// # Errors
+    /// If the switch refuses an operation; those before it are applied.
+    pub fn apply(&mut self, ops: impl IntoIterator<Item = ControlOp>) -> Result<(), BenchError> {
+        for op in ops {
+            self.log.check.changes_at(self.switch.time(), &op);
+            self.switch.apply(op)?;
         }
         Ok(())
     }
@@ -271,7 +327,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Lets time pass until the switch is empty, at most 10 ms, and returns what happened since the start.
+    /// Lets time pass until the switch is empty, at most 10 ms, and returns what happened since the start, or since the last
+    /// [`Bench::take`].
     ///
     /// # Errors
     /// As [`Bench::run_until`].
@@ -283,13 +340,8 @@ impl Bench {
             step = (step + step).min(DRAIN);
             self.run_until(start + step)?;
         }
-        let Bench { switch, log: Log { mut check, mut run, .. }, .. } = self;
-        check.monitor.settled(&switch);
-        run.violations = check.monitor.violations().to_vec();
-        run.sent.sort_by_key(|packet| packet.time);
-        run.lost.sort_by_key(|packet| packet.time);
-        run.digests.sort();
-        Ok(run)
+        self.log.check.monitor.settled(&self.switch);
+        Ok(self.take())
     }
 }
 

@@ -7,6 +7,7 @@ mod vocabulary;
 use crate::args::ExplainArgs;
 use crate::buffer_profile;
 use crate::fail::Failure;
+use crate::invocation::Out;
 use crate::resolve;
 use serde_json::{Value, json};
 use sluice_asic::chip::{ChipSpec, Column};
@@ -37,7 +38,7 @@ fn buffer(name: &str, args: &ExplainArgs, chip: &ChipSpec, as_json: bool) -> Res
     let names = args.port_map.as_deref().map(resolve::port_names).transpose()?;
     let file = buffer_profile::profile(name, chip, Path::new(""), names.as_deref())?;
     let text = file.to_toml().map_err(Failure::input)?;
-    let mut out = std::io::stdout().lock();
+    let mut out = Out::new();
     if as_json {
         let value = json!({ "schema": "sluice.buffer-profile/1", "name": file.name, "notes": file.notes, "toml": text });
         writeln!(out, "{value}")?;
@@ -90,7 +91,7 @@ pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> R
         ));
     }
     let words = words(catalogue, &chip)?;
-    let mut out = std::io::stdout().lock();
+    let mut out = Out::new();
     let Some(wanted) = word else {
         if as_json {
             let list: Vec<Value> = words.iter().map(as_value).collect();
@@ -160,7 +161,7 @@ fn hashing(args: &ExplainArgs, as_json: bool) -> Result<(), Failure> {
         question.set(key, value).map_err(Failure::input)?;
     }
     let (sections, params) = (question.account(), question.list());
-    let mut out = std::io::stdout().lock();
+    let mut out = Out::new();
     if as_json {
         let params: serde_json::Map<String, Value> =
             params.into_iter().map(|p| (p.key, Value::String(p.value))).collect();

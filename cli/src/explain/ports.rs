@@ -1,6 +1,7 @@
 //! `sluice explain ports`: which dev_port each port has.
 
 use crate::fail::Failure;
+use crate::invocation::Out;
 use crate::table::table;
 use serde_json::{Value, json};
 use sluice_asic::port::{Port, PortKind, PortMap};
@@ -8,7 +9,7 @@ use std::io::Write;
 
 /// Prints the port map.
 pub(super) fn run(ports: &PortMap, chip: &str, as_json: bool) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = Out::new();
     if as_json {
         let list: Vec<Value> = ports.iter().map(|port| value(ports, port)).collect();
         let all = json!({ "schema": "sluice.ports/1", "chip": chip, "speed_bps": ports.speed().as_bps(), "ports": list });

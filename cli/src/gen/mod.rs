@@ -7,6 +7,7 @@ mod write;
 
 use crate::fail::Failure;
 use crate::files::pretty;
+use crate::invocation::Out;
 use crate::terminal;
 pub(crate) use args::GenArgs;
 use std::io::Write;
@@ -22,7 +23,7 @@ pub(crate) fn run(args: &GenArgs, as_json: bool) -> Result<(), Failure> {
     let (tally, interrupted) = write::run(&plan, job.source)?;
     let summary = summary::value(&plan, job.seed, &tally);
     if as_json {
-        write!(std::io::stdout().lock(), "{}", pretty(&summary))?;
+        write!(Out::new(), "{}", pretty(&summary))?;
     } else if plan.to_stdout {
         terminal::note(summary::text(&plan, &tally));
     } else {

@@ -5,13 +5,14 @@ use super::source::start;
 use crate::fail::Failure;
 use crate::files::Pending;
 use crate::interrupt::interrupt_flag;
+use crate::invocation::{self, Out};
 use crate::progress::{Bar, eta};
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::capture::write::{TraceFormat, TraceWriter, WriteError};
 use sluice_pcaps::generate::{FrameSource, Line, Pace, parse_ps};
 use sluice_pcaps::wire::ethernet;
 use std::fs::File;
-use std::io::{IsTerminal, Stdout};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -55,7 +56,7 @@ pub(super) struct Tally {
 impl Plan {
     pub(super) fn new(out: &OutputArgs, kind: &'static str, packets: Option<u64>) -> Result<Plan, Failure> {
         let to_stdout = out.output.as_os_str() == "-";
-        if to_stdout && std::io::stdout().is_terminal() {
+        if to_stdout && !invocation::is_kept() && std::io::stdout().is_terminal() {
             let help = "redirect it, for example: sluice gen udp -o - | tshark -r -";
             return Err(Failure::with_help("stdout is a terminal, and a capture is binary", help));
         }
@@ -113,7 +114,7 @@ fn format(out: &OutputArgs, to_stdout: bool) -> Result<TraceFormat, Failure> {
 /// Destination of the bytes.
 enum Target {
     File(Pending, TraceWriter<File>),
-    Stdout(TraceWriter<Stdout>),
+    Stdout(TraceWriter<Out>),
 }
 
 impl Target {
@@ -149,7 +150,7 @@ fn failure(e: WriteError) -> Failure {
 pub(super) fn run(plan: &Plan, mut source: Box<dyn FrameSource>) -> Result<(Tally, bool), Failure> {
     let stop = interrupt_flag();
     let mut target = if plan.to_stdout {
-        Target::Stdout(TraceWriter::new(std::io::stdout(), plan.format, plan.start).map_err(failure)?)
+        Target::Stdout(TraceWriter::new(Out::new(), plan.format, plan.start).map_err(failure)?)
     } else {
         let file = Pending::create(&plan.path)?;
         let writer = TraceWriter::new(file.handle()?, plan.format, plan.start).map_err(failure)?;

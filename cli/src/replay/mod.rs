@@ -32,8 +32,8 @@ use progress::ProgressLine;
 use serde_json::Value;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::{BitRate, Cells, Duration};
-use sluice_catalogue::Catalogue;
 use sluice_catalogue::control_plane::ControlPlane;
+use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_control::ControlOp;
 use sluice_exec::cover::{Coverage, Points};
 use sluice_exec::pass::Executor;
@@ -98,11 +98,19 @@ pub(crate) fn run(args: &ReplayArgs, catalogue: &Catalogue, as_json: bool) -> Re
     }
 }
 
-fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Failure> {
+/// A switch as the arguments describe it.
+pub(crate) struct Described {
+    pub(crate) stage: Arc<dyn StageProgram>,
+    pub(crate) switch: SwitchSetup,
+    /// Warnings about entries.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Returns the switch of a replay of one switch.
+pub(crate) fn device(args: &ReplayArgs, catalogue: &Catalogue) -> Result<Described, Failure> {
     let chip = resolve::chip(&args.target.chip)?;
     let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
-    let schedule = schedule::schedule(args)?;
     let placement = resolve::fit(&program, &chip, &args.placing.options()).map_err(|no_fit| {
         print_error(format_args!("{}\n", crate::snippet::no_fit(&no_fit)));
         Failure::Property
@@ -135,24 +143,32 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
     let buffer = args.buffer.as_deref().map(profile).transpose()?;
     let buffer = buffer.map(|file| BufferSetup { file, seed: args.seed });
     let config = SwitchConfig { buffer, ..config(args, speeds)? };
+    let placed = Arc::new(Placed { program, placement });
+    let switch = SwitchSetup { name: "switch".to_owned(), placed, ports, control, config };
+    Ok(Described { stage: Arc::clone(stage), switch, warnings })
+}
+
+fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Failure> {
+    let Described { stage, switch, warnings } = device(args, catalogue)?;
+    let SwitchSetup { placed, ports, control, .. } = &switch;
+    let Placed { program, placement } = placed.as_ref();
+    let schedule = schedule::schedule(args)?;
     let options = options(args, schedule)?;
     let stop = interrupt_flag();
-    let inputs = inputs::of_switch(&args.inputs, stage.as_ref(), &ports, &stop)?;
+    let inputs = inputs::of_switch(&args.inputs, stage.as_ref(), ports, &stop)?;
     check_turns(&inputs, schedule)?;
     let changes = match &args.changes {
-        Some(path) => resolve::changes(&program, &ports, &control, path)?,
+        Some(path) => resolve::changes(program, ports, control, path)?,
         None => Vec::new(),
     };
     let properties = args.check.then(|| {
-        let (stage, program) = (Arc::clone(stage), program.clone());
+        let (stage, program) = (Arc::clone(&stage), program.clone());
         Box::new(move || general_and(stage.properties(&program))) as PropertyFactory
     });
     if args.coverage && args.engine == EngineKind::Reference {
         return Err(reference_does_not_count());
     }
-    let points = args.coverage.then(|| Points::of(&program, &chip));
-    let placed = Arc::new(Placed { program, placement });
-    let switch = SwitchSetup { name: "switch".to_owned(), placed, ports, control, config };
+    let points = args.coverage.then(|| Points::of(program, &placement.chip));
     let checks = Checks { properties, points };
     Ok(Job { args, catalogue, switch, changes, checks, inputs, options, stop, warnings })
 }

@@ -11,6 +11,7 @@ use crate::args::ReportArgs;
 use crate::fail::Failure;
 use crate::files::{self, Folder, pretty};
 use crate::hint::own_arguments;
+use crate::invocation::Out;
 use crate::{resolve, terminal};
 use serde_json::Value;
 use sluice_asic::chip::ChipSpec;
@@ -134,7 +135,7 @@ fn for_both(folder: &mut Folder, dir: &std::path::Path, text: &str, value: &Valu
 /// Prints the text, or the JSON.
 fn print(text: &str, value: &Value, as_json: bool) -> Result<(), Failure> {
     match as_json {
-        true => write!(std::io::stdout().lock(), "{}", pretty(value))?,
+        true => write!(Out::new(), "{}", pretty(value))?,
         false => terminal::print(text)?,
     }
     Ok(())

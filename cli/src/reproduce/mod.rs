@@ -6,8 +6,10 @@ mod parts;
 mod text;
 
 use crate::fail::Failure;
+use crate::run::contest::Source;
+use crate::run::needs_python;
 use crate::terminal;
-use clap::Args;
+use clap::{Args, Parser};
 use sluice_catalogue::Catalogue;
 use sluice_papers::{Experiment, Found, Judgement, Library, Reproduced, Rival, Scale, judge};
 use std::io::Write;
@@ -50,6 +52,9 @@ pub(crate) struct ReproduceArgs {
     /// Threads that share the runs; results do not depend on it [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = crate::numbers::threads)]
     threads: Option<NonZero<usize>>,
+    /// Do the runs of contests on a Ray cluster, such as ray://host:10001; needs the Python package: python -m sluice reproduce
+    #[arg(long, value_name = "ADDRESS")]
+    on: Option<String>,
     #[command(flatten)]
     p4: crate::p4::P4Args,
 }
@@ -73,10 +78,10 @@ impl Done {
 
 /// Runs or lists experiments.
 pub(crate) fn run(args: &ReproduceArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
-    let library = match &args.papers {
-        Some(folder) => files::library(folder)?,
-        None => Library::shipped().map_err(|e| Failure::Inconsistent(e.to_string()))?,
-    };
+    if args.on.is_some() {
+        return Err(needs_python("reproduce"));
+    }
+    let library = library(args)?;
     let mut out = terminal::results(as_json || args.markdown || args.ids.is_empty());
     if args.ids.is_empty() {
         match as_json {
@@ -139,6 +144,38 @@ pub(crate) fn run(args: &ReproduceArgs, catalogue: &Catalogue, as_json: bool) ->
     }
 }
 
+/// Returns the experiments of a folder, or those that come with Sluice.
+fn library(args: &ReproduceArgs) -> Result<Library, Failure> {
+    match &args.papers {
+        Some(folder) => files::library(folder),
+        None => Library::shipped().map_err(|e| Failure::Inconsistent(e.to_string())),
+    }
+}
+
+/// The arguments of the command by themselves.
+#[derive(Debug, Parser)]
+#[command(name = "reproduce")]
+struct Line {
+    #[command(flatten)]
+    args: ReproduceArgs,
+}
+
+/// Returns the contests that `sluice reproduce` with these arguments runs.
+pub(crate) fn sources(arguments: &[String]) -> Result<Vec<Source>, Failure> {
+    let words = std::iter::once("reproduce").chain(arguments.iter().map(String::as_str));
+    let Line { args } = Line::try_parse_from(words).map_err(|e| {
+        let text = e.to_string();
+        Failure::input(text.trim_start_matches("error: ").trim_end())
+    })?;
+    let library = library(&args)?;
+    let rivals: Vec<Rival> = args.with.iter().map(|program| Rival::new(program)).collect();
+    let mut sources = Vec::new();
+    for experiment in chosen(&args.ids, &library.experiments)? {
+        sources.extend(parts::sources(experiment, &library, args.scale, &rivals)?.1);
+    }
+    Ok(sources)
+}
+
 /// Returns the experiments that the ids mean, in the order of the list.
 fn chosen<'a>(ids: &[String], all: &'a [Experiment]) -> Result<Vec<&'a Experiment>, Failure> {
     let means = |id: &str, experiment: &Experiment| {
@@ -184,13 +221,6 @@ fn one(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        args: ReproduceArgs,
-    }
 
     fn args(words: &[&str]) -> ReproduceArgs {
         Line::parse_from(["reproduce"].iter().chain(words)).args

@@ -4,7 +4,7 @@ use super::ReproduceArgs;
 use crate::fail::Failure;
 use crate::run::contest::{Running, Source, Texts, run_sources};
 use sluice_catalogue::Catalogue;
-use sluice_papers::{Experiment, Found, FoundPoint, Library, Rival, Trace, contests, measure};
+use sluice_papers::{Experiment, Found, FoundPoint, Library, Rival, Scale, Trace, contests, measure};
 use sluice_scenario::contest::FigureTable;
 use sluice_scenario::{Lab, ScenarioFile, shipped};
 use std::num::NonZero;
@@ -22,17 +22,7 @@ pub(super) fn run(
     let threads =
         args.threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);
     let mut found = Found::default();
-    let scaled = contests(experiment, library, args.scale, rivals).map_err(Failure::input)?;
-    let texts = Texts(Arc::new(library.texts.clone()));
-    let mut names = Vec::new();
-    let mut sources = Vec::new();
-    for contest in scaled {
-        for point in contest.points {
-            names.push(contest.part.clone());
-            // Programs of a user are relative to the current folder.
-            sources.push(Source::new(point, PathBuf::new(), texts.clone()));
-        }
-    }
+    let (names, sources) = sources(experiment, library, args.scale, rivals)?;
     let running =
         Running { threads: threads.get(), out: args.output.as_deref(), uses: !args.again, p4: &args.p4 };
     for (part, finished) in names.into_iter().zip(run_sources(sources, &running, catalogue)?) {
@@ -60,6 +50,27 @@ pub(super) fn run(
     }
     scenarios(experiment, &mut found)?;
     Ok(found)
+}
+
+/// Returns the contests of an experiment, with the names of their parts.
+pub(super) fn sources(
+    experiment: &Experiment,
+    library: &Library,
+    scale: Scale,
+    rivals: &[Rival],
+) -> Result<(Vec<String>, Vec<Source>), Failure> {
+    let scaled = contests(experiment, library, scale, rivals).map_err(Failure::input)?;
+    let texts = Texts(Arc::new(library.texts.clone()));
+    let mut names = Vec::new();
+    let mut sources = Vec::new();
+    for contest in scaled {
+        for point in contest.points {
+            names.push(contest.part.clone());
+            // Programs of a user are relative to the current folder.
+            sources.push(Source::new(point, PathBuf::new(), texts.clone()));
+        }
+    }
+    Ok((names, sources))
 }
 
 /// Runs the scenarios of an experiment, which are among those that come with Sluice.

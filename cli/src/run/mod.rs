@@ -14,6 +14,7 @@ mod watch;
 use crate::fail::Failure;
 use crate::files::{self, Folder, pretty};
 use crate::hint::own_arguments;
+use crate::invocation::Out;
 use crate::numbers::{number, threads};
 use crate::terminal;
 use crate::timeline::check_built;
@@ -81,6 +82,9 @@ pub(crate) struct RunArgs {
     /// Threads on which a contest's runs are done; results do not depend on it
     #[arg(long, default_value = "1", value_name = "N", value_parser = threads)]
     pub(crate) threads: NonZero<usize>,
+    /// Do the runs of a contest on a Ray cluster, such as ray://host:10001; needs the Python package: python -m sluice run
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) on: Option<String>,
     #[command(flatten)]
     pub(crate) verdicts: VerdictFiles,
     #[command(flatten)]
@@ -89,6 +93,9 @@ pub(crate) struct RunArgs {
 
 /// Runs scenarios.
 pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
+    if args.on.is_some() {
+        return Err(needs_python("run"));
+    }
     let (configs, others) = ns3::among(&args.files)?;
     match (configs.is_empty(), others.is_empty()) {
         (true, _) => {}
@@ -211,6 +218,16 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
     }
 }
 
+/// Returns the failure of `--on` in a binary, which has no client of a cluster.
+pub(crate) fn needs_python(command: &str) -> Failure {
+    Failure::with_help(
+        "--on needs the Python package, which does the runs on the cluster",
+        format!(
+            "install the wheel of Sluice, then `python -m sluice {command} .. --on ADDRESS` (docs/python.md)"
+        ),
+    )
+}
+
 /// Returns the verdicts on a scenario's assertions.
 fn for_ci(outcome: &Outcome) -> Vec<Verdict> {
     let suite = match outcome.profile.as_str() {
@@ -294,7 +311,7 @@ fn list(sources: &[Source], wanted: &dyn Fn(&str) -> bool, as_json: bool) -> Res
             rows.push([skip.id.clone(), skip.source.clone(), why, skip.title.clone()]);
         }
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = Out::new();
     if as_json {
         let keys = ["id", "source", "profiles", "title"];
         let row = |row: &[String; 4]| -> serde_json::Map<String, serde_json::Value> {

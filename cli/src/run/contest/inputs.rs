@@ -17,9 +17,12 @@ const SWITCH: &str = "{switch}";
 /// Returns the SHA-256 of each file that a configuration names, by its name there. Names are relative to `folder`; P4 programs
 /// include files from `p4_folders`, too.
 pub(super) fn digests(config: &Value, folder: &Path, p4_folders: &[PathBuf]) -> BTreeMap<String, String> {
-    let mut search = Search { p4_folders, found: BTreeMap::new(), seen: BTreeSet::new() };
-    search.walk(config, folder, "");
-    search.found
+    Search::of(config, folder, p4_folders).found
+}
+
+/// Returns the paths of the files that a configuration names; parameters as of [`digests`].
+pub(crate) fn files(config: &Value, folder: &Path, p4_folders: &[PathBuf]) -> BTreeSet<PathBuf> {
+    Search::of(config, folder, p4_folders).paths
 }
 
 /// Returns the SHA-256 of each text that comes with Sluice and that a configuration names, by its name.
@@ -44,9 +47,18 @@ struct Search<'a> {
     p4_folders: &'a [PathBuf],
     found: BTreeMap<String, String>,
     seen: BTreeSet<PathBuf>,
+    /// Files that could be read.
+    paths: BTreeSet<PathBuf>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn of(config: &Value, folder: &Path, p4_folders: &'a [PathBuf]) -> Search<'a> {
+        let (found, seen, paths) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        let mut search = Search { p4_folders, found, seen, paths };
+        search.walk(config, folder, "");
+        search
+    }
+
     fn walk(&mut self, value: &Value, folder: &Path, before: &str) {
         match value {
             Value::String(text) => self.named(text, folder, before),
@@ -64,6 +76,7 @@ impl Search<'_> {
             }
             let Ok(bytes) = std::fs::read(&path) else { continue };
             self.found.insert(format!("{before}{name}"), sha256(&bytes));
+            self.paths.insert(path.clone());
             let beside = path.parent().unwrap_or(Path::new(""));
             let Ok(content) = String::from_utf8(bytes) else { continue };
             let before = format!("{before}{name}: ");

@@ -4,7 +4,8 @@ mod amount;
 mod compared;
 mod csv;
 mod dry_run;
-mod inputs;
+pub(crate) mod inputs;
+mod job;
 mod json;
 mod lists;
 mod page;
@@ -22,10 +23,12 @@ use crate::door::Door;
 use crate::fail::{Failure, print_error, reason};
 use crate::files::{self, Folder, pretty};
 use crate::interrupt::interrupt_flag;
+use crate::invocation::Out;
 use crate::p4::P4Args;
 use crate::resolve;
 use crate::terminal;
 use crate::verdict::{Ended, Verdict};
+pub(crate) use job::Job;
 use progress::Progress;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
@@ -95,6 +98,12 @@ const PAGES: usize = 200;
 /// Most bytes of an unpacked list of flows or capture.
 const LONGEST: u64 = 1 << 30;
 
+/// Reads the text of a contest file, whose files are in `folder`; `origin` is its name in errors.
+pub(crate) fn read(origin: &str, text: &str, folder: &Path) -> Result<Vec<Source>, Failure> {
+    let points = Point::parse_all(origin, text).map_err(Failure::input)?;
+    Ok(points.into_iter().map(|point| Source::new(point, folder.to_owned(), Texts::default())).collect())
+}
+
 /// Separates the files of contests from other files.
 pub(super) fn among(paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<PathBuf>), Failure> {
     let (mut contests, mut others) = (Vec::new(), Vec::new());
@@ -102,10 +111,8 @@ pub(super) fn among(paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<PathBuf>), Fa
         // A file that cannot be read counts as a scenario file, whose reader reports the error.
         let text = std::fs::read_to_string(path).unwrap_or_default();
         if Contest::is_one(&text) {
-            let points = Point::parse_all(&path.display().to_string(), &text).map_err(Failure::input)?;
-            let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-            contests
-                .extend(points.into_iter().map(|point| Source::new(point, folder.clone(), Texts::default())));
+            let folder = path.parent().unwrap_or(Path::new(""));
+            contests.extend(read(&path.display().to_string(), &text, folder)?);
         } else {
             others.push(path.clone());
         }
@@ -370,7 +377,7 @@ fn whole_page(finished: &[Finished]) -> String {
 
 /// Lists contests instead of running them.
 fn list(sources: &[Source], as_json: bool) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = Out::new();
     let mut contests: Vec<&Contest> = sources.iter().map(|source| &source.point.contest).collect();
     // All contests of a sweep have the same title.
     contests.dedup_by_key(|contest| (&contest.origin, &contest.id, &contest.name));

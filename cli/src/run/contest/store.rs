@@ -19,6 +19,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Name of the schema of `run.json`.
 const SCHEMA: &str = "sluice.run/1";
@@ -33,7 +34,7 @@ struct Identity {
 
 /// The runs of one contest.
 pub(super) struct Store {
-    runs: BTreeMap<RunKey, Identity>,
+    runs: Arc<BTreeMap<RunKey, Identity>>,
     /// Folder of the runs; `None`: nothing is kept.
     folder: Option<PathBuf>,
     /// False if runs in the folder are run again.
@@ -76,7 +77,12 @@ impl Store {
             }
         }
         let folder = out.map(|out| out.join("runs"));
-        Store { runs, folder, uses }
+        Store { runs: Arc::new(runs), folder, uses }
+    }
+
+    /// Returns a store of the same runs that keeps them in `OUT/runs`, and uses those that are there.
+    pub(super) fn at(&self, out: &Path) -> Store {
+        Store { runs: Arc::clone(&self.runs), folder: Some(out.join("runs")), uses: true }
     }
 
     /// Returns the digest of each run.

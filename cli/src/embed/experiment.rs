@@ -1,0 +1,135 @@
+//! The runs of a contest file, or of an experiment of a paper, one by one, so that a caller shares them out to processes.
+//!
+//! A run is kept in a folder as `sluice run -o` and `sluice reproduce -o` keep it. After all runs are there, these commands
+//! make their reports without running anything.
+
+use super::{Error, NamedFile};
+use crate::fail::Failure;
+use crate::invocation;
+use crate::p4::P4Args;
+use crate::reproduce;
+use crate::run::contest::{Job, Source, read};
+use sluice_asic::units::Duration;
+use sluice_catalogue::Catalogue;
+use sluice_scenario::contest::RunKey;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The runs of a contest file or of an experiment.
+pub struct Experiment {
+    jobs: Vec<Job>,
+    runs: Vec<(usize, RunKey)>,
+}
+
+/// One run: a program with one seed, at one combination of the swept keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunInfo {
+    /// SHA-256 of everything that the run depends on: its part of the contest file, its seed, contents of the named files and
+    /// the version of Sluice. Runs that differ in their labels alone have the same digest.
+    pub digest: String,
+    /// Keys of `[sweep]` with their values.
+    pub axes: Vec<(String, String)>,
+    /// Label of the program.
+    pub program: String,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// Is called with the simulated time of a run and the time that the run is expected to take.
+pub type Progress<'a> = &'a (dyn Fn(Duration, Duration) + Sync);
+
+impl Experiment {
+    /// Reads the text of a contest file, and all files that it names, which are in `folder`. `origin` names the text in errors.
+    ///
+    /// # Errors
+    /// If the text is not a contest, or a file that it names is missing or wrong.
+    pub fn read(catalogue: &Catalogue, origin: &str, text: &str, folder: &Path) -> Result<Experiment, Error> {
+        Experiment::of(|| read(origin, text, folder), catalogue)
+    }
+
+    /// Returns the contests of a paper's experiments; `arguments` are those of `sluice reproduce`.
+    ///
+    /// # Errors
+    /// If an argument is wrong, or a file that it names is missing or wrong.
+    pub fn of_papers(catalogue: &Catalogue, arguments: &[String]) -> Result<Experiment, Error> {
+        Experiment::of(|| reproduce::sources(arguments), catalogue)
+    }
+
+    fn of(
+        sources: impl FnOnce() -> Result<Vec<Source>, Failure>,
+        catalogue: &Catalogue,
+    ) -> Result<Experiment, Error> {
+        let jobs = printed(&Arc::default(), || Job::all(sources()?, &P4Args::default(), catalogue))?;
+        let of = |(number, job): (usize, &Job)| job.runs().map(move |run| (number, run)).collect::<Vec<_>>();
+        let runs = jobs.iter().enumerate().flat_map(of).collect();
+        Ok(Experiment { jobs, runs })
+    }
+
+    /// Returns the runs: contests in the order of the sweep, programs in the order of the file, then seeds.
+    #[must_use]
+    pub fn runs(&self) -> Vec<RunInfo> {
+        let info = |(job, run): &(usize, RunKey)| {
+            let job = &self.jobs[*job];
+            RunInfo {
+                digest: job.digest(*run),
+                axes: job.axes().to_vec(),
+                program: job.label(run.program),
+                seed: run.seed,
+            }
+        };
+        self.runs.iter().map(info).collect()
+    }
+
+    /// Returns the digest of the run with this index in [`Self::runs`]; `None` if there is no such run.
+    #[must_use]
+    pub fn digest(&self, index: usize) -> Option<String> {
+        self.runs.get(index).map(|(job, run)| self.jobs[*job].digest(*run))
+    }
+
+    /// Returns the files that the runs depend on, sorted by path.
+    ///
+    /// # Errors
+    /// If a file cannot be read any more.
+    pub fn files(&self) -> Result<Vec<NamedFile>, Error> {
+        NamedFile::read(self.jobs.iter().flat_map(Job::files).collect())
+    }
+
+    /// Does the run with this index in [`Self::runs`] on this thread, and keeps it in `OUT/runs/DIGEST`. A run that is there
+    /// is not done again.
+    ///
+    /// # Errors
+    /// If there is no such run, the program cannot run in the network, the run cannot be kept, or `stop` is set.
+    pub fn run(
+        &self,
+        index: usize,
+        out: &Path,
+        stop: &Arc<AtomicBool>,
+        progress: Progress<'_>,
+    ) -> Result<(), Error> {
+        let Some((job, run)) = self.runs.get(index) else {
+            let text = format!("there is no run {index}; the experiment has {}", self.runs.len());
+            return Err(Failure::input(text).into());
+        };
+        let tick = |simulated: Duration, expected: Duration| {
+            progress(simulated, expected);
+            !stop.load(Ordering::Relaxed)
+        };
+        printed(stop, || self.jobs[*job].run(*run, out, &tick))
+    }
+}
+
+/// Calls `work`, which may print why a program does not fit; the error has that text.
+pub(super) fn printed<R>(
+    stop: &Arc<AtomicBool>,
+    work: impl FnOnce() -> Result<R, Failure>,
+) -> Result<R, Error> {
+    let (result, printed) = invocation::kept(&[], Arc::clone(stop), work);
+    result.map_err(|failure| match failure {
+        Failure::Property => {
+            let text = String::from_utf8_lossy(&printed.err);
+            Error { text: text.trim_start_matches("error: ").trim_end().to_owned(), code: 1 }
+        }
+        other => other.into(),
+    })
+}

@@ -1,0 +1,36 @@
+//! Files that a program or an experiment depends on, for callers that copy them to other machines.
+
+use super::Error;
+use crate::fail::Failure;
+use crate::run::contest::inputs;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// A file that work depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFile {
+    /// Path at which the work finds the file.
+    pub path: PathBuf,
+    /// The content.
+    pub bytes: Vec<u8>,
+}
+
+impl NamedFile {
+    /// Reads files.
+    pub(super) fn read(paths: BTreeSet<PathBuf>) -> Result<Vec<NamedFile>, Error> {
+        let read = |path: PathBuf| match std::fs::read(&path) {
+            Ok(bytes) => Ok(NamedFile { path, bytes }),
+            Err(e) => Err(Failure::file("read", &path, &e).into()),
+        };
+        paths.into_iter().map(read).collect()
+    }
+}
+
+/// Returns the file of this name in a folder, and the files that it names or includes, sorted by path; none if there is no
+/// such file, for example because the name is that of a shipped program.
+///
+/// # Errors
+/// If a file cannot be read any more.
+pub fn files_of(name: &str, folder: &Path) -> Result<Vec<NamedFile>, Error> {
+    NamedFile::read(inputs::files(&name.into(), folder, &[]))
+}

@@ -1,0 +1,42 @@
+//! A switch as the options of `sluice replay` describe it.
+
+use super::Error;
+use crate::args::Command;
+use crate::door::Door;
+use crate::fail::Failure;
+use crate::replay::{self, Described};
+use crate::{p4, usage};
+use sluice_catalogue::{Catalogue, StageProgram};
+use sluice_fabric::network::SwitchSetup;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+/// A switch that can be made, with its program.
+pub struct Device {
+    /// The catalogue with the program, if that is a file.
+    pub catalogue: Catalogue,
+    /// The program in the catalogue: its properties, agents and default entries.
+    pub stage: Arc<dyn StageProgram>,
+    /// Placed program, ports, entries, and all settings of the switch.
+    pub setup: SwitchSetup,
+    /// Warnings about the entries.
+    pub warnings: Vec<String>,
+}
+
+/// Returns the switch that `sluice replay` would make with these arguments: a program and options. Options of inputs and
+/// outputs are ignored.
+///
+/// # Errors
+/// If an argument or a file is wrong, or the program does not fit.
+pub fn switch(catalogue: &Catalogue, arguments: &[OsString]) -> Result<Device, Error> {
+    let words = ["sluice".into(), "replay".into()].into_iter().chain(arguments.iter().cloned());
+    let mut cli = usage::read(&p4::as_p4c(words).collect::<Vec<_>>())
+        .map_err(|text| Error { text: text.trim_start_matches("error: ").trim_end().to_owned(), code: 2 })?;
+    let mut door = Door::new(catalogue);
+    let command = cli.command.as_mut().ok_or_else(|| Failure::input("no program"))?;
+    door.command(command)?;
+    let Command::Replay(args) = command else { return Err(Failure::input("no program").into()) };
+    let catalogue = door.into_catalogue();
+    let Described { stage, switch, warnings } = replay::device(args, &catalogue)?;
+    Ok(Device { stage, setup: switch, warnings, catalogue })
+}

@@ -1,0 +1,113 @@
+"""Native part of the package: what the Rust crates do, as Python values."""
+
+import builtins
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any
+
+VERSION: str
+"""Version of Sluice."""
+
+class Error(Exception):
+    """Error of a file, an option or a value, with the text that the command line prints.
+
+    ``code`` is the exit code of the command line: 1 if a program does not fit, 2 if the input is wrong, 3 for a defect of
+    Sluice, 130 if a run was stopped.
+    """
+
+    code: int
+
+class Table:
+    """A table with named columns, in the memory layout of Arrow; other libraries open it without a copy."""
+
+    def __init__(self, columns: Sequence[tuple[str, list[Any]]]) -> None:
+        """Make a table from names and lists of equal length: numbers, texts, bytes, truth values, or None."""
+
+    @property
+    def column_names(self) -> list[str]: ...
+    def __len__(self) -> int:
+        """Return the number of rows."""
+
+    def __getitem__(self, name: str) -> list[Any]:
+        """Return a column as a list."""
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return all columns as lists by name, from which pandas makes a frame without pyarrow."""
+
+    def to_parquet(self) -> bytes:
+        """Return the table as bytes of a Parquet file; equal tables give equal bytes."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+class Packet:
+    """A packet that a switch sent or lost, as a property gets it."""
+
+    number: int
+    time_ps: int
+    dev_port: int | None
+    queue: int | None
+    bytes: builtins.bytes
+    received: builtins.bytes | None
+    reason: str | None
+    absorbed: bool
+
+class Switch:
+    """One switch with a program; :class:`sluice.Switch` has the documentation."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        properties: Sequence[tuple[str, Callable[[Packet], str | None]]],
+        agent: tuple[Callable[[int, bytes], list[str] | None], int | float | str] | None,
+    ) -> None: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def time_ps(self) -> int: ...
+    def send(self, frame: bytes, port: int, time: int | float | str) -> None: ...
+    def run_until(self, time: int | float | str) -> None: ...
+    def drain(self) -> None: ...
+    def commands(self, commands: Sequence[str], time: int | float | str | None = None) -> None: ...
+    def entries(self) -> str: ...
+    def take(self) -> tuple[Table, Table, Table, list[str]]: ...
+    def names(self) -> dict[str, list[str]]: ...
+    def register(self, name: str) -> Table: ...
+    def counter(self, name: str) -> Table: ...
+    def queues(self) -> Table: ...
+    def totals(self) -> dict[str, int]: ...
+
+class Experiment:
+    """The runs of a contest file or of a paper's experiments."""
+
+    @staticmethod
+    def read(origin: str, text: str, folder: str | PathLike[str]) -> Experiment: ...
+    @staticmethod
+    def of_papers(arguments: Sequence[str]) -> Experiment: ...
+    def runs(self) -> list[tuple[str, list[tuple[str, str]], str, int]]:
+        """Return digest, swept keys with their values, label of the program and seed of each run."""
+
+    def digest(self, index: int) -> str: ...
+    def files(self) -> list[tuple[str, bytes]]: ...
+    def run(self, index: int, out: str | PathLike[str]) -> None: ...
+    @property
+    def progress(self) -> float:
+        """Share of the present run that is done, from 0 to 1."""
+
+def call(arguments: Sequence[str]) -> tuple[int, bytes, str]:
+    """Run a command and return its exit code, the bytes of stdout and the text of stderr."""
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a command on the terminal of the process and return its exit code."""
+
+def programs() -> list[str]: ...
+def files_of(name: str, folder: str | PathLike[str]) -> list[tuple[str, bytes]]: ...
+def read_capture(path: str | PathLike[str]) -> Table:
+    """Read a capture: ``time_ns``, ``interface``, ``length``, ``bytes``."""
+
+def read_parquet(path: str | PathLike[str]) -> Table:
+    """Read a Parquet file."""
+
+def parquet_table(content: bytes) -> Table: ...
+def from_toml(text: str, origin: str) -> str: ...
+def to_toml(json: str) -> str: ...
+def picoseconds(time: int | float | str) -> int: ...

@@ -1,0 +1,161 @@
+"""Experiments: programs compared under the same traffic in the same network."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import _native
+from ._native import Table
+from .bundle import Bundle
+from .commands import flags, run
+from .record import Record, html_table, table_of
+
+Source = str | os.PathLike[str] | Mapping[str, Any]
+
+
+class Experiment:
+    """A contest of programs, with the schema of the TOML files of ``sluice run``.
+
+    Args:
+        source: path of a TOML file, TOML text (with a line end), or the same as a dict.
+        folder: folder in which the files are that the experiment names; by default that of the file, or the present one.
+    """
+
+    def __init__(self, source: Source, folder: str | os.PathLike[str] | None = None) -> None:
+        self.origin, self.text, beside = "experiment.toml", "", Path()
+        if isinstance(source, Mapping):
+            self.text = _native.to_toml(json.dumps(source))
+        elif isinstance(source, str) and "\n" in source:
+            self.text = source
+        else:
+            path = Path(source)
+            self.origin, beside = str(path), path.parent
+            try:
+                self.text = path.read_text()
+            except OSError:
+                run("run", path, "--list")  # Raises the error of the command line.
+                raise
+        self.folder = beside if folder is None else Path(folder)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the experiment as a dict."""
+        table: dict[str, Any] = json.loads(_native.from_toml(self.text, self.origin))
+        return table
+
+    def over(
+        self, grid: Mapping[str, Sequence[Any]] | None = None, seeds: int | Sequence[int] | None = None
+    ) -> Experiment:
+        """Return the experiment for every combination of values, with these seeds.
+
+        Args:
+            grid: values by dotted path, such as ``{"workload.load": [30, 50], "program.conweave.params.reply": [8, 12]}``, as
+                in the table ``[sweep]`` of a file. Paths that the file sweeps are replaced.
+            seeds: number of seeds from 1 on, or a list of seeds.
+        """
+        if grid is None and seeds is None:
+            return self
+        table = self.to_dict()
+        if seeds is not None:
+            table.pop("seed", None)
+            table["seeds"] = seeds if isinstance(seeds, int) else list(seeds)
+        swept = {**_flat(table.pop("sweep", {})), **(grid or {})}
+        text = _native.to_toml(json.dumps(table))
+        if swept:
+            # The order of the keys is that of the grid: the last one varies fastest.
+            lines = [f"{json.dumps(path)} = {json.dumps(list(values))}" for path, values in swept.items()]
+            text += "\n[sweep]\n" + "\n".join(lines) + "\n"
+        changed = Experiment(text + "\n", self.folder)
+        changed.origin = os.path.basename(self.origin)
+        return changed
+
+    def bundle(self) -> tuple[Bundle, _native.Experiment]:
+        """Return the experiment with all files that it names, and its runs."""
+        return Bundle.of_text(self.origin, self.text, self.folder)
+
+    def runs(self) -> Table:
+        """Return the runs: ``digest`` (text), a column for each swept key (text), ``program`` (text), ``seed`` (int64)."""
+        experiment = _native.Experiment.read(self.origin, self.text, self.folder)
+        return table_of(
+            [
+                {"digest": digest, **dict(axes), "program": program, "seed": seed}
+                for digest, axes, program, seed in experiment.runs()
+            ]
+        )
+
+    def run(self, out: str | os.PathLike[str] | None = None, threads: int = 1, **options: Any) -> Results:
+        """Run the experiment in this process and return its results.
+
+        Args:
+            out: folder for all files of ``sluice run -o``; runs that it has are not run again.
+            threads: number of threads that share the runs; results do not depend on it.
+            options: options of ``sluice run``, such as ``seeds=3``.
+        """
+        with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
+            own = self.bundle()[0].unpack(Path(folder) / "files")
+            target = Path(folder) / "out" if out is None else Path(out)
+            return report(own, target, flags({"threads": threads, **options}))
+
+
+def report(own: Path, out: Path, words: Sequence[str] = ()) -> Results:
+    """Run the experiment of a file, or report the runs that the folder has."""
+    try:
+        value = run("run", own, f"--output={out}", "--json", *words).json()
+    except _native.Error as error:
+        text = str(error).replace(f"{own.parent}{os.sep}", "")
+        changed = _native.Error(text)
+        changed.code = error.code
+        raise changed from None
+    tables = [_native.read_parquet(out / name) for name in ("sweep.parquet", "flows.parquet")]
+    return Results(value, *tables)
+
+
+def _flat(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Return the values of a table by dotted path."""
+    values = {}
+    for key, value in table.items():
+        path = f"{before}.{key}" if before else key
+        values.update(_flat(value, path) if isinstance(value, Mapping) else {path: value})
+    return values
+
+
+class Results(Record):
+    """Results of an experiment, with the keys of ``sluice run --json`` as attributes.
+
+    ``contests`` has one element for each combination of the swept values.
+    """
+
+    __slots__ = ("messages", "runs")
+
+    runs: Table
+    """A row for each run: ``digest``, the swept keys, ``program``, ``seed``, and every number of the run (slowdowns are in
+    thousandths; times are in the unit that the name says)."""
+    messages: Table
+    """A row for each message: ``run``, sender, receiver, ``bytes``, ``start_ps``, ``end_ps``, ``own_alone_ps``, and others."""
+
+    def __init__(self, value: Mapping[str, Any], runs: Table | None = None, messages: Table | None = None) -> None:
+        super().__init__(value)
+        object.__setattr__(self, "runs", runs)
+        object.__setattr__(self, "messages", messages)
+
+    @property
+    def passed(self) -> bool:
+        """True if all expectations hold."""
+        contests = self._value["contests"]
+        return all(one["passed"] for contest in contests for one in contest["expect"]) and not any(
+            contest["error"] for contest in contests
+        )
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for contest in self._value["contests"]:
+            axes = ", ".join(f"{key} = {value}" for key, value in contest["sweep"].items())
+            for program in contest["programs"]:
+                numbers = program["numbers"]
+                figures = [f"{numbers[name]['mean'] / 1000:.2f}" for name in ("avg", "p50", "p95", "p99")]
+                rows.append((axes, program["label"], *figures))
+        return html_table(("sweep", "program", "slowdown", "50 %", "95 %", "99 %"), rows)

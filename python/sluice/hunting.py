@@ -1,0 +1,176 @@
+"""Hunts on many workers, which share the inputs that reached new coverage."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import _native
+from .bundle import Bundle
+from .commands import flags, settings
+from .record import Record, html_table
+from .workers import Task, execute
+
+SECONDS = 30
+"""Seconds of a task of a hunt that ends by time; after each task a worker gets the inputs that others found."""
+
+
+class Corpus:
+    """Inputs that reached new coverage, by the digests of their contents."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+
+    def exchange(self, found: Mapping[str, bytes], known: set[str]) -> dict[str, bytes]:
+        """Add inputs, and return those that the caller does not know."""
+        self.files.update(found)
+        return {name: content for name, content in self.files.items() if name not in known}
+
+
+@dataclass
+class Hunted:
+    """Result of a hunt on many workers."""
+
+    findings: list[Record] = field(default_factory=list)
+    """Findings, each shrunk and once: keys of ``failures`` of ``sluice fuzz --json``, and ``seed`` of the task."""
+    inputs: int = 0
+    """Number of inputs that were sent."""
+    packets: int = 0
+    """Number of packets that were executed."""
+    corpus: dict[str, bytes] = field(default_factory=dict, repr=False)
+    """Inputs that reached new coverage, by name; :meth:`save` writes them as a folder for ``sluice fuzz --corpus``."""
+    coverage: Record = field(default_factory=lambda: Record({}))
+    """Points reached by the worker that reached most of a kind, and all points: ``hit`` and ``total`` by kind."""
+    errors: list[str] = field(default_factory=list)
+    """Errors of tasks that failed three times."""
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write the corpus into a folder."""
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for name, content in self.corpus.items():
+            (Path(folder) / name).write_bytes(content)
+
+    def _add(self, seed: int, value: Mapping[str, Any], seen: set[tuple[str, str]]) -> None:
+        self.inputs += value["cases"]
+        self.packets += value["executions"]
+        kinds = self.coverage.to_dict()
+        for kind, of in value["coverage"].items():
+            if of["hit"] >= kinds.get(kind, {"hit": 0})["hit"]:
+                kinds[kind] = of
+        self.coverage = Record(kinds)
+        for failure in value["failures"]:
+            # Packets of the same fault differ in their numbers.
+            key = (failure["property"], re.sub(r"\d+", "#", failure["text"]))
+            if key not in seen:
+                seen.add(key)
+                self.findings.append(Record({**failure, "seed": seed}))
+
+    def _repr_html_(self) -> str:
+        rows = [(one["property"], one["text"], len(one["packets"])) for one in self.findings]
+        head = f"{self.inputs} inputs, {len(self.corpus)} in the corpus"
+        return head + html_table(("property", "finding", "packets"), rows)
+
+
+def hunt(
+    program: str | os.PathLike[str],
+    *,
+    hours: float | None = None,
+    inputs: int | None = None,
+    seed: int = 1,
+    params: Mapping[str, Any] | None = None,
+    corpus: str | os.PathLike[str] | None = None,
+    address: str | None = None,
+    workers: int | None = None,
+    progress: Callable[[Hunted], None] | None = None,
+    **options: Any,
+) -> Hunted:
+    """Hunt for packets that break a property of a program, on local processes or on a Ray cluster.
+
+    Each task is a hunt with a seed of its own, which begins with the inputs that all tasks so far found. On a cluster an actor
+    of Ray keeps these inputs. Two hunts with the same seed need not find the same.
+
+    Args:
+        program: name of a program, or path of a ``.p4`` or ``.sluice`` file, which travels to the workers by content.
+        hours: wall time of the hunt; or
+        inputs: number of inputs, each of about 200 packets.
+        seed: seed of the first task; the next ones follow.
+        corpus: folder of inputs to begin with, to which the new ones are added.
+        progress: is called after each task.
+        options: options of ``sluice fuzz``, such as ``chip``, ``buffer``, ``entries``.
+    """
+    if (hours is None) == (inputs is None):
+        raise _native.Error("a hunt takes either hours or inputs")
+    lanes = workers or os.cpu_count() or 1
+    name = os.fspath(program)
+    bundle = _bundle(name)
+    words = [*settings(params), *flags(options)]
+    shared, result = Corpus(), Hunted()
+    seen: set[tuple[str, str]] = set()
+    if corpus is not None and Path(corpus).is_dir():
+        shared.files = {path.name: path.read_bytes() for path in sorted(Path(corpus).iterdir()) if path.is_file()}
+    actor = _actor(address, shared) if address else None
+    end = None if hours is None else time.monotonic() + hours * 3600
+    each = 0 if inputs is None else max(-(-inputs // (lanes * 4)), 1)
+    state = {"seed": seed, "left": inputs or 0}
+
+    def task() -> list[Task]:
+        if end is None:
+            count = min(each, state["left"])
+            state["left"] -= count
+            amount = None if count == 0 else f"--cases={count}"
+        else:
+            left = min(SECONDS, end - time.monotonic())
+            amount = None if left < 1 else f"--time={left:.0f}s"
+        if amount is None:
+            return []
+        own, state["seed"] = state["seed"], state["seed"] + 1
+        given = actor if actor is not None else dict(shared.files)
+        return [Task(own, "hunt", ([f"--seed={own}", amount], given))]
+
+    def done(key: Any, good: bool, answer: Any) -> list[Task]:
+        if good:
+            value, found = answer
+            shared.exchange(found, set(found))
+            result._add(key, value, seen)
+        else:
+            result.errors.append(answer)
+        if progress is not None:
+            progress(result)
+        return task()
+
+    first = [one for _ in range(lanes) for one in task()]
+    execute(first, (bundle, name, words), done, address, lanes)
+    result.corpus = dict(sorted(shared.files.items()))
+    result.findings.sort(key=lambda one: (one["property"], one["text"]))
+    if corpus is not None:
+        result.save(corpus)
+    return result
+
+
+def _bundle(name: str) -> Bundle:
+    """Return the files of a program; a shipped program has none."""
+    folder = Path(os.path.dirname(name) or ".")
+    files = {
+        os.path.relpath(path, folder): content for path, content in _native.files_of(os.path.basename(name), folder)
+    }
+    outside = [path for path in files if path.startswith("..")]
+    if outside:
+        raise _native.Error(
+            f"{name} uses {outside[0]}, which is not in its folder\n  = help: put the files of a program below one folder"
+        )
+    return Bundle(_native.VERSION, os.path.basename(name) if files else name, "", (), ".", files)
+
+
+def _actor(address: str, corpus: Corpus) -> Any:
+    """Return an actor on the cluster that keeps the corpus."""
+    from .cluster import connect
+
+    ray = connect(address)
+    actor = ray.remote(Corpus).options(max_restarts=0).remote()
+    ray.get(actor.exchange.remote(corpus.files, set(corpus.files)))
+    return actor

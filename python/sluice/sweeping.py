@@ -1,0 +1,129 @@
+"""Sweeps: one task for each run, on local processes or on a Ray cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import uuid
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import _native
+from .bundle import Bundle
+from .dataset import FAILURES, PLAN, Dataset
+from .experiment import Experiment, Source, report
+from .record import table_of
+from .storage import Target
+from .workers import Task, execute
+
+Progress = Callable[[int, int, int], None]
+"""Is called with the number of finished runs, of all runs, and of failed runs."""
+
+
+def sweep(
+    experiment: Experiment | Source,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    seeds: int | Sequence[int] | None = None,
+    *,
+    out: str | os.PathLike[str],
+    address: str | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Dataset:
+    """Run an experiment for every combination of values, program and seed, and return the dataset.
+
+    Runs that the dataset has are not run again, so a call after an interruption goes on. A run that fails is tried three times,
+    on any worker; then its error is in :attr:`Dataset.failures`, and the next call tries it again.
+
+    Args:
+        experiment: the experiment, or its path, text or dict.
+        grid: values by dotted path; see :meth:`Experiment.over`.
+        seeds: number of seeds, or a list; by default the experiment's.
+        out: folder of the dataset, or a URL that fsspec opens.
+        address: of a Ray cluster (``"auto"``, ``"ray://host:10001"``); without it, processes of this machine do the runs.
+        workers: number of runs at a time; by default one for each processor.
+        progress: is called after each run; by default a line is shown on a terminal.
+    """
+    whole = (experiment if isinstance(experiment, Experiment) else Experiment(experiment)).over(grid, seeds)
+    bundle, opened = whole.bundle()
+    dataset = do_runs(bundle, opened, out, address, workers, progress)
+    if dataset.is_complete:
+        with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
+            own = bundle.unpack(Path(folder) / "files")
+            finish(dataset, Path(folder), lambda target: report(own, target))
+    return dataset
+
+
+def finish(dataset: Dataset, folder: Path, make: Callable[[Path], Any]) -> Any:
+    """Write the files about all runs of a complete dataset by a command that finds all runs there."""
+    target = Target(dataset.url)
+    if target.is_local():
+        return make(Path(dataset.url))
+    local = folder / "dataset"
+    target.fetch_runs(local)
+    result = make(local)
+    target.put_folder(local)
+    return result
+
+
+def do_runs(
+    bundle: Bundle,
+    opened: _native.Experiment,
+    out: str | os.PathLike[str],
+    address: str | None,
+    workers: int | None,
+    progress: Progress | None,
+) -> Dataset:
+    """Do the runs that a dataset lacks."""
+    dataset, runs = Dataset(out), opened.runs()
+    marker = f".caller-{uuid.uuid4().hex}" if Target(dataset.url).is_local() else None
+    target = Target(os.path.abspath(dataset.url) if marker else dataset.url, marker)
+    plan: list[dict[str, Any]] = [
+        {"digest": digest, "axes": dict(axes), "program": program, "seed": seed} for digest, axes, program, seed in runs
+    ]
+    target.put(
+        PLAN,
+        (json.dumps({"schema": "sluice.sweep/1", "version": bundle.version, "runs": plan}, indent=1) + "\n").encode(),
+    )
+    target.remove(FAILURES)
+    digests = [digest for digest, *_ in runs]
+    first: dict[str, int] = {}
+    for index, digest in enumerate(digests):
+        first.setdefault(digest, index)
+    tasks = [Task(digest, "run", (index, digest)) for digest, index in first.items() if not target.has(digest)]
+    failures: dict[str, str] = {}
+    count = [len(first) - len(tasks)]
+    show = progress or _line
+
+    def done(digest: Any, good: bool, result: Any) -> None:
+        count[0] += 1
+        if not good:
+            failures[str(digest)] = result
+        elif result is not None:
+            target.put_run(digest, result)
+        show(count[0], len(first), len(failures))
+
+    if marker:
+        (Path(target.url) / marker).touch()
+    try:
+        execute(tasks, (bundle, target), done, address, workers)
+    finally:
+        if marker:
+            target.remove(marker)
+        if failures:
+            failed = [run for run in plan if run["digest"] in failures]
+            rows = [{**run, "axes": json.dumps(run["axes"]), "error": failures[run["digest"]]} for run in failed]
+            target.put(FAILURES, table_of(rows).to_parquet())
+            warnings.warn(f"{len(failed)} runs failed; `failures` of the dataset has their errors", stacklevel=3)
+    return dataset
+
+
+def _line(done: int, total: int, failed: int) -> None:
+    """Show progress on a terminal."""
+    if sys.stderr.isatty():
+        end = "\n" if done == total else ""
+        print(f"\r{done} of {total} runs, {failed} failed", end=end, file=sys.stderr, flush=True)

@@ -1,0 +1,102 @@
+"""Work of one task, in a worker process or on a node of a cluster."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from . import _native, commands, storage
+from ._native import Error
+from .bundle import Bundle
+
+_opened: dict[str, _native.Experiment] = {}
+"""Experiments that this process has opened, by the digests of their bundles."""
+
+
+def outcome(name: str, shared: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
+    """Call a task; return true and its result, or false and the text of its error."""
+    try:
+        return True, FUNCTIONS[name](shared, *arguments)
+    except Error as error:
+        return False, str(error)
+    except Exception as error:  # noqa: BLE001 - a task's error must reach the caller, whatever it is.
+        return False, f"{type(error).__name__}: {error}"
+
+
+def experiment(bundle: Bundle) -> _native.Experiment:
+    """Return the experiment of a bundle; a process opens it once."""
+    digest = bundle.digest
+    if digest not in _opened:
+        folder = tempfile.mkdtemp(prefix="sluice-worker-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        _opened[digest] = bundle.open(Path(folder))
+    return _opened[digest]
+
+
+def run(shared: tuple[Bundle, storage.Target], index: int, digest: str) -> dict[str, bytes] | None:
+    """Do one run of an experiment, and write its files where the dataset is.
+
+    Returns the files if this machine cannot write there, else None.
+    """
+    bundle, target = shared
+    opened = experiment(bundle)
+    found = opened.digest(index)
+    if found != digest:
+        raise Error(
+            f"run {digest} is {found} on this worker: a file that the experiment names did not travel\n"
+            "  = help: name files by paths that are relative to the experiment's folder"
+        )
+    if target.is_here():
+        opened.run(index, Path(target.url))
+        return None
+    with tempfile.TemporaryDirectory(prefix="sluice-run-") as folder:
+        opened.run(index, Path(folder))
+        files = storage.files_of(Path(folder) / "runs" / digest)
+    if target.is_local():
+        return files
+    target.put_run(digest, files)
+    return None
+
+
+def hunt(
+    shared: tuple[Bundle, str, list[str]], amount: list[str], corpus: Any
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Hunt once; return the result of ``sluice fuzz --json``, and the inputs that the hunt found.
+
+    Args:
+        amount: seed and size of the hunt.
+        corpus: inputs to begin with by name, or the actor that keeps them.
+    """
+    bundle, name, words = shared
+    if bundle.version != _native.VERSION:
+        bundle.open(Path())  # Refuses the other version.
+    actor = None if isinstance(corpus, dict) else corpus
+    with tempfile.TemporaryDirectory(prefix="sluice-hunt-") as folder:
+        root, inputs = Path(folder) / "program", Path(folder) / "corpus"
+        if bundle.files:
+            bundle.unpack_files(root)
+            name = str(root / bundle.origin)
+        inputs.mkdir()
+        known = _exchange(actor, {}, set()) if actor is not None else corpus
+        for file, content in known.items():
+            (inputs / file).write_bytes(content)
+        command = ["fuzz", name, *words, *amount, f"--corpus={inputs}", "--jobs=1", "--json"]
+        value = commands.run(*command).json()
+        found = {file: content for file, content in storage.files_of(inputs).items() if file not in known}
+    if actor is not None:
+        _exchange(actor, found, set(known) | set(found))
+    return value, found
+
+
+def _exchange(actor: Any, found: dict[str, bytes], known: set[str]) -> dict[str, bytes]:
+    import ray
+
+    missing: dict[str, bytes] = ray.get(actor.exchange.remote(found, known))
+    return missing
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {"run": run, "hunt": hunt}
