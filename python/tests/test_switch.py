@@ -167,3 +167,9 @@ def test_a_callable_cannot_use_its_switch():
     switch.send(b"\1" * 60)
     with pytest.raises(Error, match="the switch runs"):
         switch.drain()
+
+
+def test_a_program_that_does_not_fit_has_no_switch():
+    with pytest.raises(Error, match="has no place in 12 stages") as found:
+        Program("l3-ecmp", {"ipv4_routes": 2_000_000}, chip="tofino").switch()
+    assert found.value.code == 1

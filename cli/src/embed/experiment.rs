@@ -3,9 +3,8 @@
 //! A run is kept in a folder as `sluice run -o` and `sluice reproduce -o` keep it. After all runs are there, these commands
 //! make their reports without running anything.
 
-use super::{Error, NamedFile};
+use super::{Error, NamedFile, printed};
 use crate::fail::Failure;
-use crate::invocation;
 use crate::p4::P4Args;
 use crate::reproduce;
 use crate::run::contest::{Job, Source, read};
@@ -117,19 +116,4 @@ impl Experiment {
         };
         printed(stop, || self.jobs[*job].run(*run, out, &tick))
     }
-}
-
-/// Calls `work`, which may print why a program does not fit; the error has that text.
-pub(super) fn printed<R>(
-    stop: &Arc<AtomicBool>,
-    work: impl FnOnce() -> Result<R, Failure>,
-) -> Result<R, Error> {
-    let (result, printed) = invocation::kept(&[], Arc::clone(stop), work);
-    result.map_err(|failure| match failure {
-        Failure::Property => {
-            let text = String::from_utf8_lossy(&printed.err);
-            Error { text: text.trim_start_matches("error: ").trim_end().to_owned(), code: 1 }
-        }
-        other => other.into(),
-    })
 }

@@ -68,3 +68,15 @@ pub fn main_of(catalogue: &Catalogue, arguments: &[OsString]) -> u8 {
 fn run(catalogue: &Catalogue, arguments: &[OsString]) -> u8 {
     command(catalogue, std::iter::once("sluice".into()).chain(arguments.iter().cloned()))
 }
+
+/// Calls `work`, which may print why a program does not fit; the error has that text.
+fn printed<R>(stop: &Arc<AtomicBool>, work: impl FnOnce() -> Result<R, Failure>) -> Result<R, Error> {
+    let (result, printed) = invocation::kept(&[], Arc::clone(stop), work);
+    result.map_err(|failure| match failure {
+        Failure::Property => {
+            let text = String::from_utf8_lossy(&printed.err);
+            Error { text: text.trim_start_matches("error: ").trim_end().to_owned(), code: 1 }
+        }
+        other => other.into(),
+    })
+}

@@ -1,6 +1,6 @@
 //! A switch as the options of `sluice replay` describe it.
 
-use super::Error;
+use super::{Error, printed};
 use crate::args::Command;
 use crate::door::Door;
 use crate::fail::Failure;
@@ -37,6 +37,7 @@ pub fn switch(catalogue: &Catalogue, arguments: &[OsString]) -> Result<Device, E
     door.command(command)?;
     let Command::Replay(args) = command else { return Err(Failure::input("no program").into()) };
     let catalogue = door.into_catalogue();
-    let Described { stage, switch, warnings } = replay::device(args, &catalogue)?;
+    let described = printed(&Arc::default(), || replay::device(args, &catalogue))?;
+    let Described { stage, switch, warnings } = described;
     Ok(Device { stage, setup: switch, warnings, catalogue })
 }

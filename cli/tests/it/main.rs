@@ -12,6 +12,7 @@ mod contest_warnings;
 mod contract;
 mod conweave;
 mod deadlocks;
+mod embed;
 mod experiments;
 mod flowlets;
 mod fuzz;
