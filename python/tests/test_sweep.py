@@ -87,7 +87,9 @@ def test_a_killed_worker_loses_nothing(small, tmp_path):
     def kill() -> None:
         while not killed:
             found = subprocess.run(
-                ["pgrep", "-f", "-P", str(os.getpid()), "from sluice.worker import main"], capture_output=True, text=True
+                ["pgrep", "-f", "-P", str(os.getpid()), "from sluice.worker import main"],
+                capture_output=True,
+                text=True,
             )
             for pid in found.stdout.split()[:1]:
                 time.sleep(0.4)
