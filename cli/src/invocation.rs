@@ -34,7 +34,7 @@ thread_local! {
 
 /// Runs `command` as a command with these arguments after the name of the binary. The command prints on the terminal.
 pub(crate) fn with_arguments<R>(arguments: &[OsString], command: impl FnOnce() -> R) -> R {
-    CURRENT.with_borrow_mut(|current| current.arguments = Some(arguments.to_vec()));
+    CURRENT.set(Invocation { arguments: Some(arguments.to_vec()), ..Invocation::default() });
     let result = command();
     CURRENT.take();
     result

@@ -36,7 +36,7 @@ pub struct Called {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{text}")]
 pub struct Error {
-    /// What was found, where, and what was expected; `= help:` and advice may follow on a line.
+    /// Message of the command line: the finding, its place and the expectation. A line with `= help:` and advice may follow.
     pub text: String,
     /// Exit code of the command line for this error.
     pub code: u8,

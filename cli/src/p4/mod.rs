@@ -186,7 +186,7 @@ fn failure(reading: &Reading, args: &P4Args, origin: &str, chip: &ChipSpec) -> F
         None => Failure::snippets(&text),
         Some(_) => Failure::with_help(
             text.trim_start_matches("error: "),
-            format!("the program has no mistakes on {0}: add --chip {0}", other.name),
+            format!("the program has no mistakes on {0}: give --chip {0}", other.name),
         ),
     }
 }
