@@ -1,90 +1,139 @@
-"""An experiment with all files that it names, by content, so that workers on other machines run the same."""
+"""An experiment or a program with all files that it names, by content, so that workers on other machines run the same."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from . import _native
 from ._native import Error
+from .build import build
+from .p4 import P4
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """Text of an experiment, or arguments of ``sluice reproduce``, with the files that they name."""
+    """An experiment, a program, or arguments of ``sluice reproduce``, with the files that they name."""
 
-    version: str
-    """Version of Sluice that made the bundle; no other version runs it."""
     origin: str
-    """Name of the text in errors."""
-    text: str
-    """TOML text; empty for experiments of papers."""
+    """Name of the text in errors, or of the program."""
+    text: str = ""
+    """TOML text; empty for experiments of papers and for programs."""
     papers: tuple[str, ...] = ()
-    """Arguments of ``sluice reproduce``."""
+    """Arguments of ``sluice reproduce`` without those of ``p4`` and ``library``."""
+    library: str | None = None
+    """Folder of experiments of papers, relative to ``folder``; None for those that come with Sluice."""
+    p4: P4 = P4()
+    """Options of P4 programs, whose paths are relative to ``folder``."""
     folder: str = "."
     """Folder of the experiment below the root of the files."""
     files: dict[str, bytes] = field(default_factory=dict, hash=False)
     """Contents by path below the root."""
+    version: str = _native.VERSION
+    """Version of Sluice that made the bundle; no other version runs it."""
+    build: str = field(default_factory=build)
+    """Build of Sluice that made the bundle; no other build runs it."""
 
     @staticmethod
-    def of_text(origin: str, text: str, folder: Path) -> tuple[Bundle, _native.Experiment]:
+    def of_text(origin: str, text: str, folder: Path, p4: P4 = P4()) -> tuple[Bundle, _native.Experiment]:
         """Return the bundle of a text whose files are in ``folder``, and the experiment.
 
-        Raises:
-            Error: if a file cannot travel, because the text names it by a path that is not relative to the experiment.
+        Args:
+            p4: options of P4 programs, whose paths are relative to the present folder.
         """
-        experiment = _native.Experiment.read(origin, text, folder)
-        files = {os.path.relpath(path, folder or "."): content for path, content in experiment.files()}
-        climbs = [_climb(path) for path in files]
-        above = "/".join(f"d{n}" for n in range(max(climbs, default=0)))
-        inside = {_below(above, path): content for path, content in files.items()}
-        bundle = Bundle(_native.VERSION, os.path.basename(origin), text, (), above or ".", inside)
-        return bundle, experiment
+        experiment = _native.Experiment.read(origin, text, folder, p4.words())
+        bundle = Bundle(os.path.basename(origin), text, p4=p4.within(folder or "."))
+        return bundle._with(experiment.files(), folder), experiment
 
     @staticmethod
-    def of_papers(arguments: list[str]) -> tuple[Bundle, _native.Experiment]:
-        """Return the bundle of experiments of papers, which come with Sluice, and the experiments."""
-        bundle = Bundle(_native.VERSION, "papers", "", tuple(arguments))
-        return bundle, _native.Experiment.of_papers(arguments)
+    def of_papers(
+        arguments: Iterable[str], p4: P4 = P4(), library: str | None = None
+    ) -> tuple[Bundle, _native.Experiment]:
+        """Return the bundle of experiments of papers, and the experiments.
+
+        Args:
+            arguments: those of ``sluice reproduce``, without the options of P4 programs and without ``--papers``.
+            library: folder of experiments in place of those that come with Sluice.
+        """
+        bundle = Bundle("papers", papers=tuple(arguments), p4=p4, library=library)
+        experiment = bundle._of_papers("")
+        files = experiment.files()
+        if library is not None:
+            files += [(str(path), path.read_bytes()) for path in sorted(Path(library).rglob("*")) if path.is_file()]
+            bundle = replace(bundle, library=os.path.relpath(library))
+        return replace(bundle, p4=p4.within("."))._with(files, Path()), experiment
+
+    @staticmethod
+    def of_program(name: str, p4: P4 = P4()) -> Bundle:
+        """Return the bundle of a program; a shipped program has no files."""
+        folder = Path(os.path.dirname(name) or ".")
+        files = _native.files_of(os.path.basename(name), folder, p4.words())
+        bundle = Bundle(os.path.basename(name) if files else name, p4=p4.within(folder))
+        return bundle._with(files, folder)
+
+    def _with(self, files: Iterable[tuple[str, bytes]], folder: Path) -> Bundle:
+        """Return the bundle with files; the paths that begin with ``..`` get folders above the experiment's."""
+        inside = {os.path.relpath(path, folder or "."): content for path, content in files}
+        named = [*inside, *self.p4.folders, *self.p4.first, self.library or "."]
+        above = "/".join(f"d{n}" for n in range(max(map(_climb, named), default=0)))
+        below = {_below(above, path): content for path, content in inside.items()}
+        return replace(self, folder=above or ".", files=below)
 
     @property
     def digest(self) -> str:
         """SHA-256 of everything in the bundle."""
-        files = {path: hashlib.sha256(content).hexdigest() for path, content in self.files.items()}
-        facts = [self.version, self.origin, self.text, self.papers, self.folder, files]
+        facts = {**asdict(replace(self, files={})), "files": {}}
+        facts["files"] = {path: hashlib.sha256(content).hexdigest() for path, content in self.files.items()}
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
+    def check(self) -> None:
+        """Check that this process may do the work.
+
+        Raises:
+            Error: if another version or another build of Sluice made the bundle.
+        """
+        if self.version != _native.VERSION:
+            text = f"this worker has Sluice {_native.VERSION}, and the work is for Sluice {self.version}"
+        elif self.build != build():
+            text = (
+                f"this worker has build {build()[:12]} of Sluice {self.version}, and the work is for build "
+                f"{self.build[:12]}"
+            )
+        else:
+            return
+        raise Error(f"{text}\n  = help: install the same wheel on all machines")
+
     def unpack(self, root: Path) -> Path:
-        """Write the files below ``root`` and return the path of the experiment's own file."""
-        self.unpack_files(root)
+        """Write the files below ``root`` and return the path of the experiment's own file, or of the program."""
         own = root / self.folder / self.origin
         own.parent.mkdir(parents=True, exist_ok=True)
-        own.write_text(self.text)
-        return own
-
-    def unpack_files(self, root: Path) -> None:
-        """Write the files below ``root``, without the experiment's own."""
         for path, content in self.files.items():
             target = root / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
+        if self.text:
+            own.write_text(self.text)
+        return own
 
     def open(self, root: Path) -> _native.Experiment:
         """Unpack the bundle and return the experiment.
 
         Raises:
-            Error: if another version of Sluice made the bundle.
+            Error: if another version or another build of Sluice made the bundle.
         """
-        if self.version != _native.VERSION:
-            text = f"this worker has Sluice {_native.VERSION}, and the work is for Sluice {self.version}"
-            raise Error(f"{text}\n  = help: install the same wheel on all machines")
-        if self.papers:
-            return _native.Experiment.of_papers(list(self.papers))
+        self.check()
         own = self.unpack(root)
-        return _native.Experiment.read(self.origin, self.text, own.parent)
+        if self.papers:
+            return self._of_papers(own.parent)
+        return _native.Experiment.read(self.origin, self.text, own.parent, self.p4.words(own.parent))
+
+    def _of_papers(self, folder: str | Path) -> _native.Experiment:
+        library = [] if self.library is None else [f"--papers={Path(folder, self.library)}"]
+        return _native.Experiment.of_papers([*self.papers, *library, *self.p4.words(folder)], folder)
 
 
 def _climb(path: str) -> int:

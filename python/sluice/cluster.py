@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import collections
 import logging
+import uuid
 from collections.abc import Hashable, Iterable
 from typing import Any
 
 from ._native import Error
 from .workers import ATTEMPTS, Done, Task
+
+CLEANING = 20
+"""Longest time in seconds for which the end of a call waits until the nodes have removed temporary files."""
 
 
 def connect(address: str) -> Any:
@@ -30,11 +34,18 @@ def connect(address: str) -> Any:
     return ray
 
 
-def _outcome(name: str, shared: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
+def _outcome(call: str, name: str, shared: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
     """Do a task in a worker of Ray."""
     from sluice import tasks
 
-    return tasks.outcome(name, shared, arguments)
+    return tasks.outcome(call, name, shared, arguments)
+
+
+def _remove(call: str) -> None:
+    """Remove the temporary files of a call from a node."""
+    from sluice import scratch
+
+    scratch.remove(call)
 
 
 def execute_on(address: str, tasks: Iterable[Task], shared: Any, done: Done, workers: int | None) -> None:
@@ -42,7 +53,7 @@ def execute_on(address: str, tasks: Iterable[Task], shared: Any, done: Done, wor
     ray = connect(address)
     # Ray repeats a task whose worker or node ends. The spread puts a repeated task elsewhere if it can.
     remote = ray.remote(_outcome).options(max_retries=ATTEMPTS, scheduling_strategy="SPREAD")
-    reference = ray.put(shared)
+    reference, call = ray.put(shared), uuid.uuid4().hex
     waiting = collections.deque(tasks)
     # Twice as many tasks as processors, so that a worker has its next task when one ends.
     limit = workers or 2 * max(int(ray.cluster_resources().get("CPU", 1)), 1)
@@ -52,7 +63,7 @@ def execute_on(address: str, tasks: Iterable[Task], shared: Any, done: Done, wor
         while waiting or running:
             while waiting and len(running) < limit:
                 task = waiting.popleft()
-                running[remote.remote(task.name, reference, task.arguments)] = task
+                running[remote.remote(call, task.name, reference, task.arguments)] = task
             ready, _ = ray.wait(list(running), num_returns=1)
             for one in ready:
                 task = running.pop(one)
@@ -65,6 +76,18 @@ def execute_on(address: str, tasks: Iterable[Task], shared: Any, done: Done, wor
     finally:
         for one in running:
             ray.cancel(one, force=True)
+        _clean(ray, call)
+
+
+def _clean(ray: Any, call: str) -> None:
+    """Remove the temporary files of a call from all nodes, of workers that were killed, too."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as On
+
+    remove = ray.remote(_remove)
+    nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
+    ends = [remove.options(num_cpus=0, scheduling_strategy=On(node, soft=False)).remote(call) for node in nodes]
+    # A node that ends just now has no files to remove.
+    ray.wait(ends, num_returns=len(ends), timeout=CLEANING)
 
 
 def _result(ray: Any, reference: Any) -> tuple[bool, Any]:

@@ -13,6 +13,7 @@ from . import _native
 from ._native import Table
 from .bundle import Bundle
 from .commands import flags, run
+from .p4 import P4
 from .record import Record, html_table, table_of
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
@@ -24,9 +25,14 @@ class Experiment:
     Args:
         source: path of a TOML file, TOML text (with a line end), or the same as a dict.
         folder: folder in which the files are that the experiment names; by default that of the file, or the present one.
+        p4: options with which P4 programs are read: ``D``, ``U``, ``I`` and ``include`` with lists, ``arch``.
     """
 
-    def __init__(self, source: Source, folder: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, source: Source, folder: str | os.PathLike[str] | None = None, **p4: Any) -> None:
+        self.p4 = P4.taken(p4)
+        if p4:
+            known = "folder, D, U, I, include and arch"
+            raise _native.Error(f"an experiment has no option `{next(iter(p4))}`\n  = help: options are {known}")
         self.origin, self.text, beside = "experiment.toml", "", Path()
         if isinstance(source, Mapping):
             self.text = _native.to_toml(json.dumps(source))
@@ -70,16 +76,17 @@ class Experiment:
             lines = [f"{json.dumps(path)} = {json.dumps(list(values))}" for path, values in swept.items()]
             text += "\n[sweep]\n" + "\n".join(lines) + "\n"
         changed = Experiment(text + "\n", self.folder)
+        changed.p4 = self.p4
         changed.origin = os.path.basename(self.origin)
         return changed
 
     def bundle(self) -> tuple[Bundle, _native.Experiment]:
         """Return the experiment with all files that it names, and its runs."""
-        return Bundle.of_text(self.origin, self.text, self.folder)
+        return Bundle.of_text(self.origin, self.text, self.folder, self.p4)
 
     def runs(self) -> Table:
         """Return the runs: ``digest`` (text), a column for each swept key (text), ``program`` (text), ``seed`` (int64)."""
-        experiment = _native.Experiment.read(self.origin, self.text, self.folder)
+        experiment = self.bundle()[1]
         return table_of(
             [
                 {"digest": digest, **dict(axes), "program": program, "seed": seed}
@@ -96,13 +103,15 @@ class Experiment:
             options: options of ``sluice run``, such as ``seeds=3``.
         """
         with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
-            own = self.bundle()[0].unpack(Path(folder) / "files")
             target = Path(folder) / "out" if out is None else Path(out)
-            return report(own, target, flags({"threads": threads, **options}))
+            words = flags({"threads": threads, **options})
+            return report(self.bundle()[0], Path(folder) / "files", target, words)
 
 
-def report(own: Path, out: Path, words: Sequence[str] = ()) -> Results:
-    """Run the experiment of a file, or report the runs that the folder has."""
+def report(bundle: Bundle, root: Path, out: Path, words: Sequence[str] = ()) -> Results:
+    """Run the experiment of a bundle, whose files are put below ``root``, or report the runs that the folder has."""
+    own = bundle.unpack(root)
+    words = [*bundle.p4.words(own.parent), *words]
     try:
         value = run("run", own, f"--output={out}", "--json", *words).json()
     except _native.Error as error:

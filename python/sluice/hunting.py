@@ -13,6 +13,7 @@ from typing import Any
 from . import _native
 from .bundle import Bundle
 from .commands import flags, settings
+from .p4 import P4
 from .record import Record, html_table
 from .workers import Task, execute
 
@@ -101,13 +102,13 @@ def hunt(
         seed: seed of the first task; the next ones follow.
         corpus: folder of inputs to begin with, to which the new ones are added.
         progress: is called after each task.
-        options: options of ``sluice fuzz``, such as ``chip``, ``buffer``, ``entries``.
+        options: options of ``sluice fuzz``, such as ``chip``, ``buffer``, ``entries``, and of P4 programs, as
+            :class:`sluice.Program` takes them.
     """
     if (hours is None) == (inputs is None):
         raise _native.Error("a hunt takes either hours or inputs")
     lanes = workers or os.cpu_count() or 1
-    name = os.fspath(program)
-    bundle = _bundle(name)
+    bundle = Bundle.of_program(os.fspath(program), P4.taken(options))
     words = [*settings(params), *flags(options)]
     shared, result = Corpus(), Hunted()
     seen: set[tuple[str, str]] = set()
@@ -144,26 +145,12 @@ def hunt(
         return task()
 
     first = [one for _ in range(lanes) for one in task()]
-    execute(first, (bundle, name, words), done, address, lanes)
+    execute(first, (bundle, words), done, address, lanes)
     result.corpus = dict(sorted(shared.files.items()))
     result.findings.sort(key=lambda one: (one["property"], one["text"]))
     if corpus is not None:
         result.save(corpus)
     return result
-
-
-def _bundle(name: str) -> Bundle:
-    """Return the files of a program; a shipped program has none."""
-    folder = Path(os.path.dirname(name) or ".")
-    files = {
-        os.path.relpath(path, folder): content for path, content in _native.files_of(os.path.basename(name), folder)
-    }
-    outside = [path for path in files if path.startswith("..")]
-    if outside:
-        raise _native.Error(
-            f"{name} uses {outside[0]}, which is not in its folder\n  = help: put the files of a program below one folder"
-        )
-    return Bundle(_native.VERSION, os.path.basename(name) if files else name, "", (), ".", files)
 
 
 def _actor(address: str, corpus: Corpus) -> Any:

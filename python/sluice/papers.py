@@ -10,6 +10,7 @@ from typing import Any
 from ._native import Error
 from .bundle import Bundle
 from .commands import flags, run
+from .p4 import P4
 from .record import Record
 from .sweeping import Progress, do_runs, finish
 
@@ -29,10 +30,13 @@ def reproduce(
         id: experiment, such as ``"conweave/lossless"``, or the name of a paper for all of its experiments.
         out: folder of the runs, or a URL that fsspec opens; runs that it has are not run again.
         address, workers, progress: as for :func:`sluice.sweep`.
-        options: options of ``sluice reproduce``, such as ``scale="full"``.
+        options: options of ``sluice reproduce``, such as ``scale="full"``, and of P4 programs, as :class:`sluice.Experiment`
+            takes them.
     """
+    p4, library = P4.taken(options), options.pop("papers", None)
     words = [id, *flags(options)]
-    bundle, opened = Bundle.of_papers(words)
+    bundle, opened = Bundle.of_papers(words, p4, None if library is None else os.fspath(library))
+    words += p4.words() + flags({"papers": library})
     with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
         dataset = do_runs(bundle, opened, out or Path(folder) / "out", address, workers, progress)
         if not dataset.is_complete:

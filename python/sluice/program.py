@@ -11,6 +11,7 @@ from typing import Any
 from . import _native
 from ._native import Table
 from .commands import flags, run, settings
+from .p4 import P4
 from .record import Record, html_table
 from .switch import Switch
 
@@ -24,7 +25,7 @@ class Program:
         source: name of a program (:func:`sluice.programs` lists them), or the path of a ``.p4`` or ``.sluice`` file.
         params: parameters by name; :attr:`params` has all of them with their defaults.
         chip: ``"tofino2"``, ``"tofino"``, or the path of a TOML file that changes one of them.
-        p4: options with which a P4 program is read: ``D``, ``U`` and ``I`` with lists, ``include``, ``arch``.
+        p4: options with which a P4 program is read: ``D``, ``U``, ``I`` and ``include`` with lists, ``arch``.
 
     Raises:
         Error: if there is no such program, or the file has mistakes.
@@ -37,7 +38,8 @@ class Program:
         chip: Source = "tofino2",
         **p4: Any,
     ) -> None:
-        self._words = [os.fspath(source), f"--chip={os.fspath(chip)}", *settings(params), *_p4(p4)]
+        words = [*P4.taken(p4).words(), *flags(p4)]
+        self._words = [os.fspath(source), f"--chip={os.fspath(chip)}", *settings(params), *words]
         self.source = os.fspath(source)
         self._described = run("programs", *self._words, "--json").json()
 
@@ -100,13 +102,6 @@ class Program:
 
     def __repr__(self) -> str:
         return f"Program({' '.join(self._words)})"
-
-
-def _p4(options: Mapping[str, Any]) -> list[str]:
-    words = []
-    for name in ("D", "U", "I"):
-        words += [f"-{name}{value}" for value in options.get(name) or []]
-    return words + flags({key: value for key, value in options.items() if key not in ("D", "U", "I")})
 
 
 def inputs(captures: Source | Mapping[Any, Source] | None) -> list[str]:

@@ -33,6 +33,7 @@ def sweep(
     address: str | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    **p4: Any,
 ) -> Dataset:
     """Run an experiment for every combination of values, program and seed, and return the dataset.
 
@@ -47,14 +48,19 @@ def sweep(
         address: of a Ray cluster (``"auto"``, ``"ray://host:10001"``); without it, processes of this machine do the runs.
         workers: number of runs at a time; by default one for each processor.
         progress: is called after each run; by default a line is shown on a terminal.
+        p4: options of P4 programs, as :class:`Experiment` takes them; an experiment that is one has its own.
     """
-    whole = (experiment if isinstance(experiment, Experiment) else Experiment(experiment)).over(grid, seeds)
+    if not isinstance(experiment, Experiment):
+        experiment = Experiment(experiment, **p4)
+    elif p4:
+        raise _native.Error("the experiment has its options of P4 programs\n  = help: give them to `Experiment`")
+    whole = experiment.over(grid, seeds)
     bundle, opened = whole.bundle()
     dataset = do_runs(bundle, opened, out, address, workers, progress)
     if dataset.is_complete:
         with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
-            own = bundle.unpack(Path(folder) / "files")
-            finish(dataset, Path(folder), lambda target: report(own, target))
+            files = Path(folder) / "files"
+            finish(dataset, Path(folder), lambda target: report(bundle, files, target))
     return dataset
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
-import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import _native, commands, storage
+from . import _native, commands, scratch, storage
 from ._native import Error
 from .bundle import Bundle
 
@@ -17,9 +15,11 @@ _opened: dict[str, _native.Experiment] = {}
 """Experiments that this process has opened, by the digests of their bundles."""
 
 
-def outcome(name: str, shared: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
-    """Call a task; return true and its result, or false and the text of its error."""
+def outcome(call: str, name: str, shared: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
+    """Do a task of a call; return true and its result, or false and the text of its error."""
     try:
+        if scratch.enter(call):
+            _opened.clear()  # Their files are gone.
         return True, FUNCTIONS[name](shared, *arguments)
     except Error as error:
         return False, str(error)
@@ -27,13 +27,16 @@ def outcome(name: str, shared: Any, arguments: tuple[Any, ...]) -> tuple[bool, A
         return False, f"{type(error).__name__}: {error}"
 
 
+def temporary() -> tempfile.TemporaryDirectory[str]:
+    """Return a temporary folder for a task."""
+    return tempfile.TemporaryDirectory(dir=scratch.own())
+
+
 def experiment(bundle: Bundle) -> _native.Experiment:
     """Return the experiment of a bundle; a process opens it once."""
     digest = bundle.digest
     if digest not in _opened:
-        folder = tempfile.mkdtemp(prefix="sluice-worker-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        _opened[digest] = bundle.open(Path(folder))
+        _opened[digest] = bundle.open(Path(tempfile.mkdtemp(dir=scratch.own())))
     return _opened[digest]
 
 
@@ -53,7 +56,7 @@ def run(shared: tuple[Bundle, storage.Target], index: int, digest: str) -> dict[
     if target.is_here():
         opened.run(index, Path(target.url))
         return None
-    with tempfile.TemporaryDirectory(prefix="sluice-run-") as folder:
+    with temporary() as folder:
         opened.run(index, Path(folder))
         files = storage.files_of(Path(folder) / "runs" / digest)
     if target.is_local():
@@ -62,30 +65,26 @@ def run(shared: tuple[Bundle, storage.Target], index: int, digest: str) -> dict[
     return None
 
 
-def hunt(
-    shared: tuple[Bundle, str, list[str]], amount: list[str], corpus: Any
-) -> tuple[dict[str, Any], dict[str, bytes]]:
+def hunt(shared: tuple[Bundle, list[str]], amount: list[str], corpus: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Hunt once; return the result of ``sluice fuzz --json``, and the inputs that the hunt found.
 
     Args:
         amount: seed and size of the hunt.
         corpus: inputs to begin with by name, or the actor that keeps them.
     """
-    bundle, name, words = shared
-    if bundle.version != _native.VERSION:
-        bundle.open(Path())  # Refuses the other version.
+    bundle, words = shared
+    bundle.check()
     actor = None if isinstance(corpus, dict) else corpus
-    with tempfile.TemporaryDirectory(prefix="sluice-hunt-") as folder:
-        root, inputs = Path(folder) / "program", Path(folder) / "corpus"
-        if bundle.files:
-            bundle.unpack_files(root)
-            name = str(root / bundle.origin)
+    with temporary() as folder:
+        inputs = Path(folder) / "corpus"
+        own = bundle.unpack(Path(folder) / "program")
+        name = str(own) if bundle.files else bundle.origin
         inputs.mkdir()
         known = _exchange(actor, {}, set()) if actor is not None else corpus
         for file, content in known.items():
             (inputs / file).write_bytes(content)
-        command = ["fuzz", name, *words, *amount, f"--corpus={inputs}", "--jobs=1", "--json"]
-        value = commands.run(*command).json()
+        options = [*words, *bundle.p4.words(own.parent)]
+        value = commands.run("fuzz", name, *options, *amount, f"--corpus={inputs}", "--jobs=1", "--json").json()
         found = {file: content for file, content in storage.files_of(inputs).items() if file not in known}
     if actor is not None:
         _exchange(actor, found, set(known) | set(found))

@@ -8,11 +8,12 @@ import queue
 import subprocess
 import sys
 import threading
+import uuid
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from . import messages
+from . import messages, scratch
 
 ATTEMPTS = 3
 """Times that a task is tried before it counts as failed: after an error, and after the end of its worker."""
@@ -50,17 +51,21 @@ def execute(tasks: Iterable[Task], shared: Any, done: Done, address: str | None,
 class _Process:
     """A worker process, which is started for its first task and again after its end."""
 
-    def __init__(self, shared: Any) -> None:
-        self._shared = shared
+    def __init__(self, call: str, shared: Any) -> None:
+        self._call, self._shared = call, shared
         self._process: subprocess.Popen[bytes] | None = None
+        self._lock, self._is_killed = threading.Lock(), False
 
-    def call(self, task: Task) -> tuple[bool, Any]:
+    def do(self, task: Task) -> tuple[bool, Any]:
         """Do a task.
 
         Raises:
             EOFError: if the process ends before the task does.
         """
-        process = self._process or self._start()
+        with self._lock:
+            if self._is_killed:
+                raise EOFError("the work was stopped")
+            process = self._process or self._start()
         try:
             messages.write(process.stdin, (task.name, task.arguments))
             good, result = messages.read(process.stdout)
@@ -81,16 +86,18 @@ class _Process:
             start_new_session=True,
         )
         try:
-            messages.write(process.stdin, self._shared)
+            messages.write(process.stdin, (self._call, self._shared))
         except OSError:
             pass  # The process has ended; the next read says so.
         self._process = process
         return process
 
     def kill(self) -> None:
-        """End the process at once."""
-        if self._process is not None:
-            self._process.kill()
+        """End the process at once, and start no other."""
+        with self._lock:
+            self._is_killed = True
+            if self._process is not None:
+                self._process.kill()
 
     def close(self) -> None:
         """End the process after its present task."""
@@ -108,12 +115,13 @@ def _execute_here(tasks: Iterable[Task], shared: Any, done: Done, workers: int) 
     waiting: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
     ended: queue.SimpleQueue[tuple[Task, bool, Any]] = queue.SimpleQueue()
     tasks = list(tasks)
-    processes = [_Process(shared) for _ in range(min(workers, max(len(tasks), 1)))]
+    call, stopped = uuid.uuid4().hex, threading.Event()
+    processes = [_Process(call, shared) for _ in range(min(workers, max(len(tasks), 1)))]
 
     def serve(process: _Process) -> None:
-        while (task := waiting.get()) is not None:
+        while (task := waiting.get()) is not None and not stopped.is_set():
             try:
-                ended.put((task, *process.call(task)))
+                ended.put((task, *process.do(task)))
             except EOFError as error:
                 ended.put((task, False, str(error)))
         process.close()
@@ -138,6 +146,7 @@ def _execute_here(tasks: Iterable[Task], shared: Any, done: Done, workers: int) 
                 waiting.put(more)
     except BaseException:
         # Ctrl-C or an error of the caller: runs that are under way are lost, complete ones are kept.
+        stopped.set()
         for process in processes:
             process.kill()
         raise
@@ -146,6 +155,7 @@ def _execute_here(tasks: Iterable[Task], shared: Any, done: Done, workers: int) 
             waiting.put(None)
         for thread in threads:
             thread.join()
+        scratch.remove(call)
 
 
 def _next(ended: queue.SimpleQueue[Any]) -> Any:

@@ -25,10 +25,15 @@ fn contents(py: Python<'_>, files: Result<Vec<embed::NamedFile>, embed::Error>) 
     Ok(files.map(|file| (file.path, PyBytes::new(py, &file.bytes))).collect())
 }
 
-/// Returns path and content of a program's file, and of the files that it names.
+/// Returns path and content of a program's file, and of the files that it names; `p4` are options of P4 programs.
 #[pyfunction]
-pub(crate) fn files_of<'py>(py: Python<'py>, name: &str, folder: PathBuf) -> PyResult<Vec<File<'py>>> {
-    contents(py, embed::files_of(name, &folder))
+pub(crate) fn files_of<'py>(
+    py: Python<'py>,
+    name: &str,
+    folder: PathBuf,
+    p4: Vec<String>,
+) -> PyResult<Vec<File<'py>>> {
+    contents(py, embed::files_of(name, &folder, &p4))
 }
 
 /// Digest, swept keys with their values, label of the program, and seed of a run.
@@ -44,16 +49,23 @@ pub(crate) struct Experiment {
 
 #[pymethods]
 impl Experiment {
-    /// Reads the text of a contest file, whose files are in `folder`.
+    /// Reads the text of a contest file, whose files are in `folder`; `p4` are options of P4 programs.
     #[staticmethod]
-    fn read(py: Python<'_>, origin: &str, text: &str, folder: PathBuf) -> PyResult<Experiment> {
-        made(py, || embed::Experiment::read(catalogue(), origin, text, &folder))
+    fn read(
+        py: Python<'_>,
+        origin: &str,
+        text: &str,
+        folder: PathBuf,
+        p4: Vec<String>,
+    ) -> PyResult<Experiment> {
+        made(py, || embed::Experiment::read(catalogue(), (origin, text), &folder, &p4))
     }
 
-    /// Returns the experiments of papers that `sluice reproduce` takes with these arguments.
+    /// Returns the experiments of papers that `sluice reproduce` takes with these arguments; programs of `--with` are in
+    /// `folder`.
     #[staticmethod]
-    fn of_papers(py: Python<'_>, arguments: Vec<String>) -> PyResult<Experiment> {
-        made(py, || embed::Experiment::of_papers(catalogue(), &arguments))
+    fn of_papers(py: Python<'_>, arguments: Vec<String>, folder: PathBuf) -> PyResult<Experiment> {
+        made(py, || embed::Experiment::of_papers(catalogue(), &arguments, &folder))
     }
 
     fn runs(&self) -> Vec<Run> {

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import re
 from pathlib import Path
 
 import pytest
+
+from sluice import _native
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -36,8 +41,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def small() -> dict:
     """Return an experiment of four short runs, as a dict."""
-    import copy
-
     return copy.deepcopy(SMALL)
 
 
@@ -50,3 +53,29 @@ def sketch() -> Path:
 def contents(folder: Path) -> dict[str, bytes]:
     """Return the contents of all files of a folder by relative path."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture
+def routers(tmp_path: Path) -> tuple[Path, dict]:
+    """Return a file of an experiment, and options of its P4 program.
+
+    The experiment compares the router of docs/p4-networks.md, as it is, with one that needs a macro, a file that is read first,
+    and an included file from a folder beside the experiment's.
+    """
+    page = (REPOSITORY / "docs" / "p4-networks.md").read_text()
+    blocks = {name: text for name, text in re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", page, re.S)}
+    plain = blocks["l3.p4"]
+    start, end = plain.index("header ethernet_h"), plain.index("parser IngressParser")
+    rest = plain[end:].replace("size = 1024", "size = ROUTES")
+    split = f"{plain[:start]}#ifdef ROUTES\n#include <headers.p4>\n#endif\n{rest}"
+    home, include = tmp_path / "home", tmp_path / "shared" / "include"
+    home.mkdir()
+    include.mkdir(parents=True)
+    (include / "headers.p4").write_text(plain[start:end].replace("bit<32> ports;", "bit<PORTS> ports;"))
+    (include / "first.p4").write_text("#define PORTS 32\n")
+    for name, text in (("plain", plain), ("split", split)):
+        (home / f"{name}.p4").write_text(text)
+        (home / f"{name}.p4.sluice").write_text(blocks["l3.p4.sluice"])
+    programs = [{"file": "plain.p4"}, {"file": "split.p4"}]
+    (home / "e.toml").write_text(_native.to_toml(json.dumps({**SMALL, "seeds": 1, "program": programs})))
+    return home / "e.toml", {"I": [include], "D": "ROUTES=1024", "include": "first.p4"}

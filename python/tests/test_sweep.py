@@ -1,17 +1,25 @@
 """Experiments and sweeps on local processes."""
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from conftest import contents
+from conftest import REPOSITORY, contents
 
 import sluice
 from sluice import Dataset, Error, Experiment, sweep
+from sluice.build import build
+from sluice.bundle import Bundle
+from sluice.p4 import P4
 
 GRID = {"workload.load": [20, 40]}
 
@@ -72,15 +80,61 @@ def test_files_travel_by_content(small, tmp_path):
     assert again.runs() == opened.runs()
 
 
-def test_another_version_is_refused(small, tmp_path):
-    from dataclasses import replace
+def test_options_of_p4_programs_and_their_files_travel(routers, tmp_path):
+    path, options = routers
+    bundle, opened = Experiment(path, **options).bundle()
+    assert sorted(bundle.files) == sorted(
+        [f"d0/{name}.p4{more}" for name in ("plain", "split") for more in ("", ".sluice")]
+        + ["shared/include/first.p4", "shared/include/headers.p4"]
+    )
+    again = bundle.open(tmp_path / "worker")
+    assert again.runs() == opened.runs()
+    dataset = sweep(path, {"workload.load": [20, 30]}, out=tmp_path / "a", workers=2, **options)
+    # The preprocessor makes the same router of both, so their runs have the same numbers.
+    runs = dataset.runs.to_dict()
+    assert runs["program"] == ["plain", "split"] * 2 and len(set(runs["digest"])) == 4
+    same = [name for name in runs if name not in ("run", "digest", "program")]
+    assert all(runs[name][::2] == runs[name][1::2] for name in same) and runs["messages"][0] > 5
+    words = ["-I", tmp_path / "shared" / "include", "-DROUTES=1024", "-include", "first.p4"]
+    assert sluice.run("run", path, *words, "--json").json() == Experiment(path, **options).run().to_dict()
 
+
+def test_an_option_of_p4_programs_changes_a_run(routers):
+    path, options = routers
+    few, many = (Experiment(path, **{**options, "D": [f"ROUTES={count}"]}).runs() for count in (512, 1024))
+    assert not set(few["digest"]) & set(many["digest"])
+    with pytest.raises(Error, match="headers.p4"):
+        Experiment(path, D="ROUTES=1024", include=options["I"][0] / "first.p4").runs()
+    with pytest.raises(Error, match="an experiment has no option `define`"):
+        Experiment(path, define="ROUTES=1024")
+
+
+def test_another_version_is_refused(small, tmp_path):
     bundle, _ = Experiment(small).bundle()
     with pytest.raises(Error, match="the work is for Sluice 9.9.9"):
         replace(bundle, version="9.9.9").open(tmp_path)
 
 
-def test_a_killed_worker_loses_nothing(small, tmp_path):
+def test_another_build_is_refused(small, tmp_path):
+    bundle, _ = Experiment(small).bundle()
+    with pytest.raises(Error, match="the work is for build 0123456789ab"):
+        replace(bundle, build="0123456789abcdef").open(tmp_path)
+
+
+def test_a_build_is_the_content_of_the_package(tmp_path):
+    package, code = Path(sluice.__file__).parent, "from sluice.build import build; print(build())"
+    builds = []
+    for name, change in (("same", ""), ("other", "\n")):
+        copied = shutil.copytree(package, tmp_path / name / "sluice", ignore=shutil.ignore_patterns("__pycache__"))
+        with (copied / "tasks.py").open("a") as file:
+            file.write(change)
+        # `-S` keeps the installed package out of the way.
+        words = [sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {str(copied.parent)!r}); {code}"]
+        builds.append(subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip())
+    assert builds[0] == build() != builds[1] and len(build()) == 64
+
+
+def test_a_killed_worker_loses_nothing(small, left_behind, tmp_path):
     small["workload"]["time"] = "2ms"
     killed = []
 
@@ -99,8 +153,46 @@ def test_a_killed_worker_loses_nothing(small, tmp_path):
     threading.Thread(target=kill, daemon=True).start()
     dataset = sweep(small, GRID, seeds=2, out=tmp_path / "a", workers=2)
     assert killed and dataset.is_complete and len(dataset.failures) == 0
+    assert not left_behind()
     sweep(small, GRID, seeds=2, out=tmp_path / "b", workers=1)
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
+@pytest.fixture
+def left_behind(tmp_path, monkeypatch):
+    """Return a function that lists what is left in the temporary folder, which the test has for itself."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return lambda: sorted(folder.iterdir())
+
+
+def test_nothing_is_left_in_the_temporary_folder(small, left_behind, tmp_path):
+    small["program"].append({"name": "letflow", "label": "bad", "params": {"timeout": "0us"}})
+    with pytest.warns(UserWarning, match="1 runs failed"):
+        sweep(small, seeds=1, out=tmp_path / "a", workers=2)
+    sluice.hunt("ecmp", inputs=4, workers=2)
+    assert left_behind() == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_ended_caller_leaves_nothing(how, small, left_behind, tmp_path):
+    small["workload"]["time"] = "2ms"
+    code = "import json, sys, sluice; sluice.sweep(json.loads(sys.argv[1]), seeds=20, out=sys.argv[2], workers=2)"
+    words = [sys.executable, "-c", code, json.dumps(small), str(tmp_path / "a")]
+    process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+    while not list((tmp_path / "a").glob("runs/*/run.json")):
+        assert process.poll() is None
+        time.sleep(0.05)
+    assert left_behind()
+    process.send_signal(how)
+    assert process.wait(timeout=20) != 0
+    # The workers of a killed caller see its end after their present runs.
+    end = time.monotonic() + 20
+    while left_behind() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert left_behind() == []
 
 
 def test_a_url_is_a_dataset(small, tmp_path):
@@ -131,3 +223,16 @@ def test_a_paper_is_reproduced_run_by_run(tmp_path):
     record = sluice.reproduce("hpcc/mice", out=tmp_path, workers=2)
     at_once = sluice.run("reproduce", "hpcc/mice", "--json").json()
     assert record.to_dict() == at_once
+
+
+def test_programs_and_papers_of_ones_own_travel(routers, tmp_path, monkeypatch):
+    path, options = routers
+    monkeypatch.chdir(path.parent)
+    library = shutil.copytree(REPOSITORY / "papers", tmp_path / "mine", ignore=shutil.ignore_patterns("src"))
+    options["I"] = [os.path.relpath(options["I"][0])]
+    words = ["conweave/lossless", "--with=split.p4"]
+    bundle, opened = Bundle.of_papers(words, P4.taken(options), os.path.relpath(library))
+    assert [run for run in opened.runs() if run[2] == "split"]
+    monkeypatch.chdir(tmp_path / "shared")
+    shutil.rmtree(library)
+    assert bundle.open(tmp_path / "worker").runs() == opened.runs()

@@ -40,26 +40,40 @@ pub type Progress<'a> = &'a (dyn Fn(Duration, Duration) + Sync);
 
 impl Experiment {
     /// Reads the text of a contest file, and all files that it names, which are in `folder`. `origin` names the text in errors.
+    /// `p4` are the options of P4 programs, such as `-I DIR`, whose paths are relative to the present folder.
     ///
     /// # Errors
-    /// If the text is not a contest, or a file that it names is missing or wrong.
-    pub fn read(catalogue: &Catalogue, origin: &str, text: &str, folder: &Path) -> Result<Experiment, Error> {
-        Experiment::of(|| read(origin, text, folder), catalogue)
+    /// If the text is not a contest, an option is wrong, or a file that it names is missing or wrong.
+    pub fn read(
+        catalogue: &Catalogue,
+        (origin, text): (&str, &str),
+        folder: &Path,
+        p4: &[String],
+    ) -> Result<Experiment, Error> {
+        Experiment::of(|| Ok((read(origin, text, folder)?, P4Args::of_words(p4)?)), catalogue)
     }
 
-    /// Returns the contests of a paper's experiments; `arguments` are those of `sluice reproduce`.
+    /// Returns the contests of a paper's experiments; `arguments` are those of `sluice reproduce`. Programs of `--with` are in
+    /// `folder`; other paths are relative to the present folder.
     ///
     /// # Errors
     /// If an argument is wrong, or a file that it names is missing or wrong.
-    pub fn of_papers(catalogue: &Catalogue, arguments: &[String]) -> Result<Experiment, Error> {
-        Experiment::of(|| reproduce::sources(arguments), catalogue)
+    pub fn of_papers(
+        catalogue: &Catalogue,
+        arguments: &[String],
+        folder: &Path,
+    ) -> Result<Experiment, Error> {
+        Experiment::of(|| reproduce::sources(arguments, folder), catalogue)
     }
 
     fn of(
-        sources: impl FnOnce() -> Result<Vec<Source>, Failure>,
+        sources: impl FnOnce() -> Result<(Vec<Source>, P4Args), Failure>,
         catalogue: &Catalogue,
     ) -> Result<Experiment, Error> {
-        let jobs = printed(&Arc::default(), || Job::all(sources()?, &P4Args::default(), catalogue))?;
+        let jobs = printed(&Arc::default(), || {
+            let (sources, p4) = sources()?;
+            Job::all(sources, &p4, catalogue)
+        })?;
         let of = |(number, job): (usize, &Job)| job.runs().map(move |run| (number, run)).collect::<Vec<_>>();
         let runs = jobs.iter().enumerate().flat_map(of).collect();
         Ok(Experiment { jobs, runs })

@@ -2,6 +2,7 @@
 
 use super::Error;
 use crate::fail::Failure;
+use crate::p4::P4Args;
 use crate::run::contest::inputs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -27,10 +28,10 @@ impl NamedFile {
 }
 
 /// Returns the file of this name in a folder, and the files that it names or includes, sorted by path; none if there is no
-/// such file, for example because the name is that of a shipped program.
+/// such file, for example because the name is that of a shipped program. `p4` are options of P4 programs, such as `-I DIR`.
 ///
 /// # Errors
-/// If a file cannot be read any more.
-pub fn files_of(name: &str, folder: &Path) -> Result<Vec<NamedFile>, Error> {
-    NamedFile::read(inputs::files(&name.into(), folder, &[]))
+/// If an option is wrong, or a file cannot be read any more.
+pub fn files_of(name: &str, folder: &Path, p4: &[String]) -> Result<Vec<NamedFile>, Error> {
+    NamedFile::read(inputs::files(&name.into(), folder, &P4Args::of_words(p4)?))
 }

@@ -12,7 +12,7 @@ use crate::check::counts;
 use crate::fail::Failure;
 use crate::snippet;
 use crate::terminal;
-use clap::Args;
+use clap::{Args, Parser};
 use files::{Files, Remembering};
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
@@ -72,7 +72,24 @@ pub(crate) fn as_p4c(arguments: impl Iterator<Item = OsString>) -> impl Iterator
     arguments.map(|argument| if argument == "-include" { "--include".into() } else { argument })
 }
 
+/// The options by themselves.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Line {
+    #[command(flatten)]
+    p4: P4Args,
+}
+
 impl P4Args {
+    /// Returns the options of these words of a command line.
+    pub(crate) fn of_words(words: &[String]) -> Result<P4Args, Failure> {
+        let line = Line::try_parse_from(as_p4c(words.iter().map(OsString::from)));
+        line.map(|line| line.p4).map_err(|e| {
+            let text = e.to_string();
+            Failure::input(text.trim_start_matches("error: ").trim_end())
+        })
+    }
+
     /// Returns the folders of `-I`.
     pub(crate) fn folders(&self) -> &[PathBuf] {
         &self.folders

@@ -6,15 +6,17 @@ mod parts;
 mod text;
 
 use crate::fail::Failure;
+use crate::p4::{P4Args, as_p4c};
 use crate::run::contest::Source;
 use crate::run::needs_python;
 use crate::terminal;
 use clap::{Args, Parser};
 use sluice_catalogue::Catalogue;
 use sluice_papers::{Experiment, Found, Judgement, Library, Reproduced, Rival, Scale, judge};
+use std::ffi::OsString;
 use std::io::Write;
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 #[derive(Debug, Args)]
@@ -56,7 +58,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "ADDRESS")]
     on: Option<String>,
     #[command(flatten)]
-    p4: crate::p4::P4Args,
+    p4: P4Args,
 }
 
 /// An experiment that was run.
@@ -160,9 +162,11 @@ struct Line {
     args: ReproduceArgs,
 }
 
-/// Returns the contests that `sluice reproduce` with these arguments runs.
-pub(crate) fn sources(arguments: &[String]) -> Result<Vec<Source>, Failure> {
-    let words = std::iter::once("reproduce").chain(arguments.iter().map(String::as_str));
+/// Returns the contests that `sluice reproduce` with these arguments runs, and the options of their P4 programs. Programs of
+/// `--with` are in `folder`.
+pub(crate) fn sources(arguments: &[String], folder: &Path) -> Result<(Vec<Source>, P4Args), Failure> {
+    let words = std::iter::once("reproduce".into()).chain(arguments.iter().map(OsString::from));
+    let words = as_p4c(words);
     let Line { args } = Line::try_parse_from(words).map_err(|e| {
         let text = e.to_string();
         Failure::input(text.trim_start_matches("error: ").trim_end())
@@ -171,9 +175,9 @@ pub(crate) fn sources(arguments: &[String]) -> Result<Vec<Source>, Failure> {
     let rivals: Vec<Rival> = args.with.iter().map(|program| Rival::new(program)).collect();
     let mut sources = Vec::new();
     for experiment in chosen(&args.ids, &library.experiments)? {
-        sources.extend(parts::sources(experiment, &library, args.scale, &rivals)?.1);
+        sources.extend(parts::sources(experiment, &library, (args.scale, &rivals), folder)?.1);
     }
-    Ok(sources)
+    Ok((sources, args.p4))
 }
 
 /// Returns the experiments that the ids mean, in the order of the list.

@@ -8,7 +8,7 @@ use sluice_papers::{Experiment, Found, FoundPoint, Library, Rival, Scale, Trace,
 use sluice_scenario::contest::FigureTable;
 use sluice_scenario::{Lab, ScenarioFile, shipped};
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Runs all parts.
@@ -22,7 +22,7 @@ pub(super) fn run(
     let threads =
         args.threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);
     let mut found = Found::default();
-    let (names, sources) = sources(experiment, library, args.scale, rivals)?;
+    let (names, sources) = sources(experiment, library, (args.scale, rivals), Path::new(""))?;
     let running =
         Running { threads: threads.get(), out: args.output.as_deref(), uses: !args.again, p4: &args.p4 };
     for (part, finished) in names.into_iter().zip(run_sources(sources, &running, catalogue)?) {
@@ -52,12 +52,12 @@ pub(super) fn run(
     Ok(found)
 }
 
-/// Returns the contests of an experiment, with the names of their parts.
+/// Returns the contests of an experiment, with the names of their parts. Programs of a user are in `folder`.
 pub(super) fn sources(
     experiment: &Experiment,
     library: &Library,
-    scale: Scale,
-    rivals: &[Rival],
+    (scale, rivals): (Scale, &[Rival]),
+    folder: &Path,
 ) -> Result<(Vec<String>, Vec<Source>), Failure> {
     let scaled = contests(experiment, library, scale, rivals).map_err(Failure::input)?;
     let texts = Texts(Arc::new(library.texts.clone()));
@@ -66,8 +66,7 @@ pub(super) fn sources(
     for contest in scaled {
         for point in contest.points {
             names.push(contest.part.clone());
-            // Programs of a user are relative to the current folder.
-            sources.push(Source::new(point, PathBuf::new(), texts.clone()));
+            sources.push(Source::new(point, folder.to_owned(), texts.clone()));
         }
     }
     Ok((names, sources))

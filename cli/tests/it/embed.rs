@@ -65,7 +65,7 @@ fn a_switch_is_what_a_replay_has() {
 #[test]
 fn runs_are_done_one_by_one() {
     let (catalogue, dir) = (sluice::shipped(), tempfile::tempdir().unwrap());
-    let experiment = Experiment::read(&catalogue, "c.toml", CONTEST, Path::new("")).unwrap();
+    let experiment = Experiment::read(&catalogue, ("c.toml", CONTEST), Path::new(""), &[]).unwrap();
     let runs = experiment.runs();
     let names: Vec<(&str, u64)> = runs.iter().map(|run| (run.program.as_str(), run.seed)).collect();
     assert_eq!(names, [("ecmp", 3), ("ecmp", 4), ("other", 3), ("other", 4)]);
@@ -95,15 +95,15 @@ fn runs_are_done_one_by_one() {
 fn mistakes_and_files_are_named() {
     let catalogue = sluice::shipped();
     let wrong = CONTEST.replace("load = 20", "laod = 20");
-    let error = Experiment::read(&catalogue, "c.toml", &wrong, Path::new("")).err().unwrap();
+    let error = Experiment::read(&catalogue, ("c.toml", &wrong), Path::new(""), &[]).err().unwrap();
     assert!(error.code == 2 && error.text.starts_with("c.toml") && error.text.contains("`load`"), "{error}");
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.sluice"), "role spine = \"b.sluice\";").unwrap();
     std::fs::write(dir.path().join("b.sluice"), "sluice 1;").unwrap();
-    let files = files_of("a.sluice", dir.path()).unwrap();
+    let files = files_of("a.sluice", dir.path(), &[]).unwrap();
     let names: Vec<_> = files.iter().map(|file| file.path.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, ["a.sluice", "b.sluice"]);
-    assert_eq!(files_of("ecmp", dir.path()), Ok(Vec::new()));
+    assert_eq!(files_of("ecmp", dir.path(), &[]), Ok(Vec::new()));
 }
 
 #[test]

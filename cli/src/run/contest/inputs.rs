@@ -2,11 +2,11 @@
 //!
 //! Each text of a configuration that is the name of a file counts as a named file. Files of programs and TOML files may name
 //! further files, relative to their own folder. P4 programs name the files that they include, which may be in the folders of
-//! `-I`, and the file of declarations beside them.
+//! `-I`, and the file of declarations beside them. A file of `--include` counts with what it includes.
 
 use super::Texts;
 use super::store::sha256;
-use crate::p4::{declarations, is_p4};
+use crate::p4::{P4Args, declarations, is_p4};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use std::path::{Path, PathBuf};
 const SWITCH: &str = "{switch}";
 
 /// Returns the SHA-256 of each file that a configuration names, by its name there. Names are relative to `folder`; P4 programs
-/// include files from `p4_folders`, too.
-pub(super) fn digests(config: &Value, folder: &Path, p4_folders: &[PathBuf]) -> BTreeMap<String, String> {
-    Search::of(config, folder, p4_folders).found
+/// are read with the options `p4`, whose folders do not count, only what is included from them.
+pub(super) fn digests(config: &Value, folder: &Path, p4: &P4Args) -> BTreeMap<String, String> {
+    Search::of(config, folder, p4).found
 }
 
 /// Returns the paths of the files that a configuration names; parameters as of [`digests`].
-pub(crate) fn files(config: &Value, folder: &Path, p4_folders: &[PathBuf]) -> BTreeSet<PathBuf> {
-    Search::of(config, folder, p4_folders).paths
+pub(crate) fn files(config: &Value, folder: &Path, p4: &P4Args) -> BTreeSet<PathBuf> {
+    Search::of(config, folder, p4).paths
 }
 
 /// Returns the SHA-256 of each text that comes with Sluice and that a configuration names, by its name.
@@ -52,11 +52,23 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn of(config: &Value, folder: &Path, p4_folders: &'a [PathBuf]) -> Search<'a> {
+    fn of(config: &Value, folder: &Path, p4: &'a P4Args) -> Search<'a> {
         let (found, seen, paths) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
-        let mut search = Search { p4_folders, found, seen, paths };
+        let mut search = Search { p4_folders: p4.folders(), found, seen, paths };
         search.walk(config, folder, "");
+        for file in p4.first_files() {
+            search.first(Path::new(file));
+        }
         search
+    }
+
+    /// Adds a file that is read before P4 programs: from the present folder, or from one of `-I`.
+    fn first(&mut self, file: &Path) {
+        let folders = std::iter::once(Path::new("")).chain(self.p4_folders.iter().map(PathBuf::as_path));
+        let Some(path) = folders.map(|folder| folder.join(file)).find(|path| path.is_file()) else { return };
+        if let Some(name) = path.file_name().and_then(|name| name.to_str()) {
+            self.named(name, path.parent().unwrap_or(Path::new("")), "--include ");
+        }
     }
 
     fn walk(&mut self, value: &Value, folder: &Path, before: &str) {
@@ -88,8 +100,8 @@ impl<'a> Search<'a> {
                     self.named(file, folder, &before);
                 }
             }
-            if is_p4(&path) {
-                self.named(&declarations(&path).display().to_string(), Path::new(""), &before);
+            if let Some(name) = declarations(&path).file_name().filter(|_| is_p4(&path)) {
+                self.named(&name.to_string_lossy(), beside, &before);
             }
         }
     }
@@ -165,7 +177,7 @@ mod tests {
         write("leaf1.txt", "2");
         write("other.txt", "3");
         let config = json!({ "topology": "net.toml", "program": { "file": "p.sluice", "entries": "leaf{switch}.txt" } });
-        let found = digests(&config, dir.path(), &[]);
+        let found = digests(&config, dir.path(), &P4Args::default());
         let names: Vec<&str> = found.keys().map(String::as_str).collect();
         assert_eq!(
             names,
@@ -174,7 +186,7 @@ mod tests {
         // FIPS 180-4's example is of other bytes; this is the digest of "1" by sha256sum.
         assert_eq!(found["leaf0.txt"], "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b");
         write("b.toml", "cells = 2\n");
-        assert_ne!(digests(&config, dir.path(), &[])["net.toml: b.toml"], found["net.toml: b.toml"]);
+        assert_ne!(digests(&config, dir.path(), &P4Args::default())["net.toml: b.toml"], found["net.toml: b.toml"]);
     }
 
     #[test]
@@ -186,10 +198,24 @@ mod tests {
         write("a.p4", "#include <b.h>\n");
         write("inc/b.h", "");
         write("leaf.p4.sluice", "sluice 1;\n");
+        write("inc/first.p4", "#include \"second.p4\"\n");
+        write("inc/second.p4", "");
         let config = json!({ "program": { "file": "leaf.p4" } });
-        let found = digests(&config, dir.path(), &[dir.path().join("inc")]);
-        let names: Vec<&str> = found.keys().map(|name| name.rsplit('/').next().unwrap()).collect();
-        assert_eq!(found.len(), 4, "{found:?}");
-        assert!(names.contains(&"leaf.p4.sluice") && found.contains_key("leaf.p4: a.p4: b.h"), "{found:?}");
+        let folder = format!("-I{}", dir.path().join("inc").display());
+        let p4 = P4Args::of_words(&[folder, "-include".to_owned(), "first.p4".to_owned()]).unwrap();
+        let found = digests(&config, dir.path(), &p4);
+        let names: Vec<&str> = found.keys().map(String::as_str).collect();
+        // Names have no folder of this machine, so that the digest of a run does not depend on where its files are.
+        assert_eq!(
+            names,
+            [
+                "--include first.p4",
+                "--include first.p4: second.p4",
+                "leaf.p4",
+                "leaf.p4: a.p4",
+                "leaf.p4: a.p4: b.h",
+                "leaf.p4: leaf.p4.sluice"
+            ]
+        );
     }
 }

@@ -80,7 +80,7 @@ impl Job {
 fn files(source: &Source, p4: &P4Args) -> Vec<PathBuf> {
     let Source { point, folder, .. } = source;
     let seed = point.contest.seeds().first().copied().unwrap_or(1);
-    let of = |program| inputs::files(&point.canonical(program, seed), folder, p4.folders());
+    let of = |program| inputs::files(&point.canonical(program, seed), folder, p4);
     (0..point.contest.program.len()).flat_map(of).collect()
 }
 

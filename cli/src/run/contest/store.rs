@@ -62,15 +62,17 @@ impl Store {
             let mut files = None;
             for seed in point.contest.seeds() {
                 let config = point.canonical(program, seed);
-                let files = files.get_or_insert_with(|| inputs::digests(&config, beside, p4.folders()));
+                let files = files.get_or_insert_with(|| inputs::digests(&config, beside, p4));
                 let mut configuration =
                     json!({ "version": env!("CARGO_PKG_VERSION"), "contest": config, "files": files });
                 let texts = inputs::texts(&configuration["contest"], texts);
                 if !texts.is_empty() {
                     configuration["texts"] = json!(texts);
                 }
-                if let Some(options) = p4.options_text() {
-                    configuration["p4"] = options.into();
+                let definitions: Vec<String> =
+                    p4.definitions().map(|(flag, value)| format!("{flag} {value}")).collect();
+                if !definitions.is_empty() {
+                    configuration["p4"] = definitions.join(" ").into();
                 }
                 let digest = sha256(configuration.to_string().as_bytes());
                 runs.insert(RunKey { program, seed }, Identity { digest, configuration });
