@@ -18,6 +18,7 @@ from .network import Network
 from .papers import reproduce
 from .program import Hunt, Program, Replay, Report
 from .record import Record
+from .scenarios import Outcomes
 from .sweeping import sweep
 from .switch import Run, Switch
 
@@ -31,6 +32,7 @@ __all__ = [
     "Hunt",
     "Hunted",
     "Network",
+    "Outcomes",
     "Program",
     "Record",
     "Replay",

@@ -77,14 +77,16 @@ class Switch:
     def totals(self) -> dict[str, int]: ...
 
 class Experiment:
-    """The runs of a contest file or of a paper's experiments."""
+    """The runs of a contest file, of a scenario file, or of a paper's experiments."""
 
     @staticmethod
     def read(origin: str, text: str, folder: str | PathLike[str], p4: Sequence[str]) -> Experiment: ...
     @staticmethod
     def of_papers(arguments: Sequence[str], folder: str | PathLike[str]) -> Experiment: ...
-    def runs(self) -> list[tuple[str, list[tuple[str, str]], str, int]]:
-        """Return digest, swept keys with their values, label of the program and seed of each run."""
+    @property
+    def is_of_scenarios(self) -> bool: ...
+    def runs(self) -> list[tuple[str, list[tuple[str, str]], str, int | None]]:
+        """Return digest, swept keys with their values, label of the program or ``ID on PROFILE``, and seed of each run."""
 
     def digest(self, index: int) -> str: ...
     def files(self) -> list[tuple[str, bytes]]: ...

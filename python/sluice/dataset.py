@@ -14,14 +14,25 @@ from .record import html_table, table_of
 from .storage import Target
 
 PLAN = "sweep.json"
+RUNS = "sweep.parquet"
+CHECKS = "checks.parquet"
 FAILURES = "failures.parquet"
+
+
+def plan_of(experiment: _native.Experiment) -> list[dict[str, Any]]:
+    """Return the runs of an experiment as :attr:`Dataset.plan` has them."""
+    return [
+        {"digest": digest, "axes": dict(axes), "program": program, "seed": seed}
+        for digest, axes, program, seed in experiment.runs()
+    ]
 
 
 class Dataset:
     """A folder of runs, which :func:`sluice.sweep` fills.
 
     ``runs/DIGEST/flows.parquet`` has the messages of a run and ``run.json`` its numbers; DIGEST is the SHA-256 of everything
-    that the run depends on. A complete dataset also has the files of ``sluice run -o``. Nothing in it tells when, where or by
+    that the run depends on. A complete dataset also has the files of ``sluice run -o``, or of scenarios ``sweep.parquet`` (runs)
+    and ``checks.parquet``. Nothing in it tells when, where or by
     how many workers the runs were done.
 
     Args:
@@ -51,6 +62,27 @@ class Dataset:
         runs: list[dict[str, Any]] = json.loads(text)["runs"]
         return runs
 
+    def begin(self, plan: list[dict[str, Any]]) -> None:
+        """Write the plan of a sweep."""
+        value = {"schema": "sluice.sweep/1", "version": _native.VERSION, "runs": plan}
+        self.put(PLAN, (json.dumps(value, indent=1) + "\n").encode())
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write a file."""
+        self._target.put(name, content)
+
+    def record(self, digest: str) -> dict[str, Any]:
+        """Return what ``run.json`` says about a run.
+
+        Raises:
+            Error: if the run is not complete.
+        """
+        text = self._read(f"runs/{digest}/run.json")
+        if text is None:
+            raise Error(f"{self.url} has no run {digest}")
+        value: dict[str, Any] = json.loads(text)
+        return value
+
     @property
     def missing(self) -> list[str]:
         """Digests of the runs that are not complete."""
@@ -70,36 +102,66 @@ class Dataset:
 
     @property
     def runs(self) -> Table:
-        """A row for each complete run: ``digest``, the swept keys, ``program``, ``seed``, and every number of the run.
+        """A row for each complete run: ``digest``, the swept keys, ``program``, ``seed``, and every number of the run; of a
+        scenario ``scenario``, ``profile``, ``passed``, ``checks`` and the saved numbers.
 
         Slowdowns (``avg``, ``p50``, ``p99``, and those of small and large messages) are in thousandths. If all runs are there,
         they are relative to the ideal time that the experiment asks for; before, to the program's own.
         """
-        content = self._read("sweep.parquet")
+        content = self._read(RUNS)
         if content is not None and not self.missing:
             return _native.parquet_table(content)
-        rows = []
+        return table_of(self.rows())
+
+    @property
+    def checks(self) -> Table:
+        """The checks of scenarios: see :attr:`sluice.Outcomes.checks`."""
+        return table_of(self.check_rows())
+
+    def check_rows(self) -> list[dict[str, Any]]:
+        """Return a row for each check of the complete runs of scenarios."""
+        rows, missing = [], set(self.missing)
         for run in self.plan:
-            text = self._read(f"runs/{run['digest']}/run.json")
-            if text is not None:
+            outcome = {} if run["digest"] in missing else self.record(run["digest"]).get("outcome", {})
+            for check in outcome.get("checks", []):
+                known = {"scenario": outcome["id"], "profile": outcome["profile"], "seed": run["seed"]}
+                rows.append({"digest": run["digest"], **run["axes"], **known, **check})
+        return rows
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each complete run, from the runs' own files."""
+        rows, missing = [], set(self.missing)
+        for run in self.plan:
+            if run["digest"] not in missing:
                 known = {"digest": run["digest"], **run["axes"], "program": run["program"], "seed": run["seed"]}
-                rows.append({**known, **json.loads(text)["numbers"]})
-        return table_of(rows)
+                rows.append({**known, **_numbers(self.record(run["digest"]))})
+        return rows
 
     def messages(self, digest: str) -> Table:
         """Return the messages of a run: ``pair``, ``from``, ``to``, ``bytes``, ``start_ps``, ``end_ps`` and others."""
         content = self._read(f"runs/{digest}/flows.parquet")
         if content is None:
-            raise Error(f"{self.url} has no run {digest}")
+            self.record(digest)  # Raises an error if there is no run.
+            raise Error(f"run {digest} is of a scenario, which has no messages")
         return _native.parquet_table(content)
 
     def __repr__(self) -> str:
         return f"Dataset({self.url!r})"
 
     def _repr_html_(self) -> str:
-        shown: Sequence[str] = ("program", "seed", "avg", "p50", "p99")
+        shown: Sequence[str] = ("program", "seed", "avg", "p50", "p99", "passed")
         runs = self.runs
         axes = list(self.plan[0]["axes"]) if self.plan else []
         head = [name for name in [*axes, *shown] if name in runs.column_names]
         rows = list(zip(*(runs[name] for name in head)))
         return f"{len(runs)} of {len(self.plan)} runs" + html_table(head, rows[:20])
+
+
+def _numbers(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the numbers of a run."""
+    outcome = record.get("outcome")
+    if outcome is None:
+        numbers: dict[str, Any] = record["numbers"]
+        return numbers
+    known = {"scenario": outcome["id"], "profile": outcome["profile"], "passed": outcome["passed"]}
+    return {**known, "checks": len(outcome["checks"]), **record["saved"]}

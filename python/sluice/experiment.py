@@ -1,4 +1,4 @@
-"""Experiments: programs compared under the same traffic in the same network."""
+"""Experiments: programs compared under the same traffic in the same network, or scenarios of one switch."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from .bundle import Bundle
 from .commands import flags, run
 from .p4 import P4
 from .record import Record, html_table, table_of
+from .scenarios import Outcomes, run_here
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
 
 
 class Experiment:
-    """A contest of programs, with the schema of the TOML files of ``sluice run``.
+    """A contest of programs, or scenarios of one switch, with the schema of the TOML files of ``sluice run``.
 
     Args:
         source: path of a TOML file, TOML text (with a line end), or the same as a dict.
@@ -58,9 +59,12 @@ class Experiment:
     ) -> Experiment:
         """Return the experiment for every combination of values, with these seeds.
 
+        Seeds of scenarios are those of their devices, for marking; a scenario about a host has none.
+
         Args:
             grid: values by dotted path, such as ``{"workload.load": [30, 50], "program.conweave.params.reply": [8, 12]}``, as
-                in the table ``[sweep]`` of a file. Paths that the file sweeps are replaced.
+                in the table ``[sweep]`` of a file; of scenarios such as ``{"device.speed": ["25G", "100G"],
+                "scenario.ID.let.n": [1, 2]}``. Paths that the file sweeps are replaced.
             seeds: number of seeds from 1 on, or a list of seeds.
         """
         if grid is None and seeds is None:
@@ -85,7 +89,8 @@ class Experiment:
         return Bundle.of_text(self.origin, self.text, self.folder, self.p4)
 
     def runs(self) -> Table:
-        """Return the runs: ``digest`` (text), a column for each swept key (text), ``program`` (text), ``seed`` (int64)."""
+        """Return the runs: ``digest`` (text), a column for each swept key (text), ``program`` (text; of a
+        scenario ``ID on PROFILE``), ``seed`` (int64)."""
         experiment = self.bundle()[1]
         return table_of(
             [
@@ -94,18 +99,25 @@ class Experiment:
             ]
         )
 
-    def run(self, out: str | os.PathLike[str] | None = None, threads: int = 1, **options: Any) -> Results:
-        """Run the experiment in this process and return its results.
+    def run(self, out: str | os.PathLike[str] | None = None, threads: int = 1, **options: Any) -> Results | Outcomes:
+        """Run the experiment in this process and return its results: :class:`Results` of a contest, :class:`Outcomes` of
+        scenarios.
 
         Args:
-            out: folder for all files of ``sluice run -o``; runs that it has are not run again.
-            threads: number of threads that share the runs; results do not depend on it.
-            options: options of ``sluice run``, such as ``seeds=3``.
+            out: folder for all files of ``sluice run -o``, or of scenarios for a :class:`Dataset`; runs that it has are not run
+                again.
+            threads: number of threads that share the runs of a contest; results do not depend on it.
+            options: options of ``sluice run`` for contests, such as ``filter="id"``.
         """
+        bundle, opened = self.bundle()
         with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
             target = Path(folder) / "out" if out is None else Path(out)
-            words = flags({"threads": threads, **options})
-            return report(self.bundle()[0], Path(folder) / "files", target, words)
+            if opened.is_of_scenarios:
+                if options:
+                    text = f"scenarios take no option `{next(iter(options))}` here"
+                    raise _native.Error(f"{text}\n  = help: `over` has seeds and a grid")
+                return run_here(opened, target)
+            return report(bundle, Path(folder) / "files", target, flags({"threads": threads, **options}))
 
 
 def report(bundle: Bundle, root: Path, out: Path, words: Sequence[str] = ()) -> Results:

@@ -47,6 +47,8 @@ def _main(words: Sequence[str]) -> int:
     if workers is not None and not workers.isdigit():
         raise Error(f"--workers {workers} is not a number of runs")
     bundle, opened = _work(command, names[0], options)
+    if opened.is_of_scenarios:
+        raise Error("--on is for contests\n  = help: in Python `sluice.sweep` runs scenarios on a cluster")
     with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
         dataset = do_runs(bundle, opened, out or folder, on, int(workers) if workers else None, None)
         if not dataset.is_complete:

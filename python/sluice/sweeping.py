@@ -14,9 +14,10 @@ from typing import Any
 
 from . import _native
 from .bundle import Bundle
-from .dataset import FAILURES, PLAN, Dataset
+from .dataset import FAILURES, Dataset, plan_of
 from .experiment import Experiment, Source, report
 from .record import table_of
+from .scenarios import outcomes
 from .storage import Target
 from .workers import Task, execute
 
@@ -36,6 +37,8 @@ def sweep(
     **p4: Any,
 ) -> Dataset:
     """Run an experiment for every combination of values, program and seed, and return the dataset.
+
+    An experiment of scenarios is run for every combination of values, seed, scenario and profile.
 
     Runs that the dataset has are not run again, so a call after an interruption goes on. A run that fails is tried three times,
     on any worker; then its error is in :attr:`Dataset.failures`, and the next call tries it again.
@@ -57,7 +60,9 @@ def sweep(
     whole = experiment.over(grid, seeds)
     bundle, opened = whole.bundle()
     dataset = do_runs(bundle, opened, out, address, workers, progress)
-    if dataset.is_complete:
+    if dataset.is_complete and opened.is_of_scenarios:
+        outcomes(dataset)
+    elif dataset.is_complete:
         with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
             files = Path(folder) / "files"
             finish(dataset, Path(folder), lambda target: report(bundle, files, target))
@@ -85,21 +90,14 @@ def do_runs(
     progress: Progress | None,
 ) -> Dataset:
     """Do the runs that a dataset lacks."""
-    dataset, runs = Dataset(out), opened.runs()
+    dataset, plan = Dataset(out), plan_of(opened)
     marker = f".caller-{uuid.uuid4().hex}" if Target(dataset.url).is_local() else None
     target = Target(os.path.abspath(dataset.url) if marker else dataset.url, marker)
-    plan: list[dict[str, Any]] = [
-        {"digest": digest, "axes": dict(axes), "program": program, "seed": seed} for digest, axes, program, seed in runs
-    ]
-    target.put(
-        PLAN,
-        (json.dumps({"schema": "sluice.sweep/1", "version": bundle.version, "runs": plan}, indent=1) + "\n").encode(),
-    )
+    dataset.begin(plan)
     target.remove(FAILURES)
-    digests = [digest for digest, *_ in runs]
     first: dict[str, int] = {}
-    for index, digest in enumerate(digests):
-        first.setdefault(digest, index)
+    for index, run in enumerate(plan):
+        first.setdefault(run["digest"], index)
     tasks = [Task(digest, "run", (index, digest)) for digest, index in first.items() if not target.has(digest)]
     failures: dict[str, str] = {}
     count = [len(first) - len(tasks)]

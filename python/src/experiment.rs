@@ -1,4 +1,4 @@
-//! The runs of a contest file or of a paper's experiments, one by one.
+//! The runs of a contest file, of a scenario file, or of a paper's experiments, one by one.
 
 use crate::command::catalogue;
 use crate::error::{of, wrong};
@@ -37,9 +37,9 @@ pub(crate) fn files_of<'py>(
 }
 
 /// Digest, swept keys with their values, label of the program, and seed of a run.
-type Run = (String, Vec<(String, String)>, String, u64);
+type Run = (String, Vec<(String, String)>, String, Option<u64>);
 
-/// The runs of a contest file or of a paper's experiments.
+/// The runs of a contest file, of a scenario file, or of a paper's experiments.
 #[pyclass(frozen, module = "sluice._native")]
 pub(crate) struct Experiment {
     experiment: embed::Experiment,
@@ -49,7 +49,7 @@ pub(crate) struct Experiment {
 
 #[pymethods]
 impl Experiment {
-    /// Reads the text of a contest file, whose files are in `folder`; `p4` are options of P4 programs.
+    /// Reads the text of a contest file or a scenario file, whose files are in `folder`; `p4` are options of P4 programs.
     #[staticmethod]
     fn read(
         py: Python<'_>,
@@ -66,6 +66,11 @@ impl Experiment {
     #[staticmethod]
     fn of_papers(py: Python<'_>, arguments: Vec<String>, folder: PathBuf) -> PyResult<Experiment> {
         made(py, || embed::Experiment::of_papers(catalogue(), &arguments, &folder))
+    }
+
+    #[getter]
+    fn is_of_scenarios(&self) -> bool {
+        self.experiment.is_of_scenarios()
     }
 
     fn runs(&self) -> Vec<Run> {

@@ -214,6 +214,12 @@ impl ScenarioFile {
 }
 
 impl Scenario {
+    /// Returns true if the scenario is about a part of a host, and not about a device.
+    #[must_use]
+    pub fn is_of_host(&self) -> bool {
+        self.host.is_some() || self.case.iter().any(|case| case.host.is_some())
+    }
+
     /// Returns true if the scenario has an assertion.
     fn asserts(&self) -> bool {
         fn any(steps: &[Spanned<Step>]) -> bool {

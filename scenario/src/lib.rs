@@ -22,6 +22,7 @@ mod expr;
 mod file;
 mod forward;
 mod frames;
+mod grid;
 mod host;
 mod invariants;
 mod judge;
@@ -30,6 +31,7 @@ pub mod names;
 pub mod ns3;
 mod numbers;
 mod outcome;
+mod point;
 pub mod profile;
 mod run;
 mod seen;
@@ -46,6 +48,7 @@ pub use host::{
     ReceiveSetting, RecoveryName, ScopeName, TransferSetting,
 };
 pub use outcome::{Check, Outcome, Point};
+pub use point::{ScenarioPoint, ScenarioRun};
 pub use run::{Lab, Profiles};
 pub use step::{Expect, Step};
 pub use watch::{Device, Watch, Watches};

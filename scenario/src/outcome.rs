@@ -51,6 +51,8 @@ pub struct Outcome {
     pub checks: Vec<Check>,
     /// Saved numbers of each case of a sweep.
     pub points: Vec<Point>,
+    /// Saved numbers, by name, or by `case.name` in a scenario with cases.
+    pub saved: BTreeMap<String, i128>,
     /// Error that stopped the scenario.
     pub error: Option<String>,
     /// Reason why the row is not run.

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub type Profiles<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
 
 /// Name in place of a profile for scenarios about hosts.
-const HOST: &str = "host";
+pub(crate) const HOST: &str = "host";
 
 /// Runner of scenarios; it keeps the placed program of each chip.
 #[derive(Default)]
@@ -72,7 +72,7 @@ impl Lab {
         done: &mut dyn FnMut(Outcome),
     ) {
         for scenario in file.scenario.iter().map(|s| s.get_ref()).filter(|s| wanted(&s.id)) {
-            if scenario.host.is_some() || scenario.case.iter().any(|case| case.host.is_some()) {
+            if scenario.is_of_host() {
                 done(self.scenario(file, scenario, HOST, profiles));
                 continue;
             }
@@ -95,13 +95,15 @@ impl Lab {
                 profile: String::new(),
                 checks: Vec::new(),
                 points: Vec::new(),
+                saved: BTreeMap::new(),
                 error: None,
                 not_applicable: Some(row.reason.clone()),
             });
         }
     }
 
-    fn scenario(
+    /// Runs a scenario of a file on a profile; a scenario about a host has none.
+    pub fn scenario(
         &mut self,
         file: &ScenarioFile,
         scenario: &Scenario,
@@ -151,6 +153,10 @@ impl Lab {
                 Err(e) => outcome.error = Some(format!("{}:{line}: {e}", file.origin)),
             }
         }
+        outcome.saved = saved
+            .into_iter()
+            .map(|(name, number)| (name.trim_start_matches('.').to_owned(), number))
+            .collect();
         outcome
     }
 
@@ -242,6 +248,7 @@ fn blank(file: &ScenarioFile, scenario: &Scenario, profile: &str) -> Outcome {
         profile: profile.to_owned(),
         checks: Vec::new(),
         points: Vec::new(),
+        saved: BTreeMap::new(),
         error: None,
         not_applicable: None,
     }

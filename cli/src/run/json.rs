@@ -18,7 +18,8 @@ pub(super) fn value(outcomes: &[Outcome]) -> Value {
     })
 }
 
-fn one(outcome: &Outcome) -> Value {
+/// Returns an outcome as JSON.
+pub(super) fn one(outcome: &Outcome) -> Value {
     let main = outcome.main();
     let profile = (!outcome.profile.is_empty()).then_some(&outcome.profile);
     json!({

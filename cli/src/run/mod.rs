@@ -6,6 +6,7 @@ mod json;
 mod markdown;
 mod ns3;
 mod page;
+pub(crate) mod scenario_job;
 mod source;
 mod sweep;
 mod text;

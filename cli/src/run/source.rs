@@ -44,23 +44,27 @@ impl Source {
 
     /// Returns the text of a profile: one that comes with Sluice, or a file in the folder of the scenarios.
     pub(super) fn profile(&self, name: &str) -> Result<String, String> {
-        if let Some(text) = shipped::profile(name) {
-            return Ok(text.to_owned());
-        }
-        let names = BufferFile::names().chain(["a"]).collect::<Vec<_>>();
-        let known =
-            format!("profiles are {}, a TOML file, or files of SONiC joined by `+`", names.join(", "));
-        if name.split('+').any(buffer_profile::is_of_sonic) {
-            let folder = self.folder.as_deref().unwrap_or(Path::new(""));
-            let file = buffer_profile::profile(name, &ChipSpec::tofino2(), folder, None);
-            return file.map_err(|e| e.to_string())?.to_toml().map_err(|e| e.to_string());
-        }
-        let folder = self.folder.as_ref().filter(|_| name.ends_with(".toml"));
-        let folder = folder.ok_or_else(|| {
-            format!("there is no buffer profile `{name}`{} ({known})", did_you_mean(name, names))
-        })?;
-        let path = folder.join(name);
-        std::fs::read_to_string(&path)
-            .map_err(|e| format!("cannot read {}: {}; {known}", path.display(), reason(&e)))
+        profile(name, self.folder.as_deref())
     }
+}
+
+/// Returns the text of a profile: one that comes with Sluice, or a file in a folder.
+pub(super) fn profile(name: &str, folder: Option<&Path>) -> Result<String, String> {
+    if let Some(text) = shipped::profile(name) {
+        return Ok(text.to_owned());
+    }
+    let names = BufferFile::names().chain(["a"]).collect::<Vec<_>>();
+    let known = format!("profiles are {}, a TOML file, or files of SONiC joined by `+`", names.join(", "));
+    if name.split('+').any(buffer_profile::is_of_sonic) {
+        let folder = folder.unwrap_or(Path::new(""));
+        let file = buffer_profile::profile(name, &ChipSpec::tofino2(), folder, None);
+        return file.map_err(|e| e.to_string())?.to_toml().map_err(|e| e.to_string());
+    }
+    let folder = folder.filter(|_| name.ends_with(".toml"));
+    let folder = folder.ok_or_else(|| {
+        format!("there is no buffer profile `{name}`{} ({known})", did_you_mean(name, names))
+    })?;
+    let path = folder.join(name);
+    std::fs::read_to_string(&path)
+        .map_err(|e| format!("cannot read {}: {}; {known}", path.display(), reason(&e)))
 }

@@ -17,6 +17,16 @@ pub enum SeedsSetting {
     List(Vec<u64>),
 }
 
+impl SeedsSetting {
+    /// Returns the seeds; a number counts from 1 on.
+    ///
+    /// # Errors
+    /// If there are no or too many seeds, or a seed occurs twice.
+    pub fn list(&self) -> Result<Vec<u64>, String> {
+        seeds(None, Some(self))
+    }
+}
+
 /// Returns the seeds that the keys `seed` and `seeds` say, in the order of the file: by default five, from 1 on.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ const SWITCH: &str = "{switch}";
 
 /// Returns the SHA-256 of each file that a configuration names, by its name there. Names are relative to `folder`; P4 programs
 /// are read with the options `p4`, whose folders do not count, only what is included from them.
-pub(super) fn digests(config: &Value, folder: &Path, p4: &P4Args) -> BTreeMap<String, String> {
+pub(in crate::run) fn digests(config: &Value, folder: &Path, p4: &P4Args) -> BTreeMap<String, String> {
     Search::of(config, folder, p4).found
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn files(config: &Value, folder: &Path, p4: &P4Args) -> BTreeSet<Path
 }
 
 /// Returns the SHA-256 of each text that comes with Sluice and that a configuration names, by its name.
-pub(super) fn texts(config: &Value, texts: &Texts) -> BTreeMap<String, String> {
+pub(in crate::run) fn texts(config: &Value, texts: &Texts) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![config];
     while let Some(value) = open.pop() {
@@ -186,7 +186,10 @@ mod tests {
         // FIPS 180-4's example is of other bytes; this is the digest of "1" by sha256sum.
         assert_eq!(found["leaf0.txt"], "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b");
         write("b.toml", "cells = 2\n");
-        assert_ne!(digests(&config, dir.path(), &P4Args::default())["net.toml: b.toml"], found["net.toml: b.toml"]);
+        assert_ne!(
+            digests(&config, dir.path(), &P4Args::default())["net.toml: b.toml"],
+            found["net.toml: b.toml"]
+        );
     }
 
     #[test]

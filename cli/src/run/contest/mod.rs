@@ -11,7 +11,7 @@ mod lists;
 mod page;
 mod plot;
 mod progress;
-mod store;
+pub(super) mod store;
 mod sweep_page;
 mod tables;
 mod text;

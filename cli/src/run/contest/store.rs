@@ -42,7 +42,7 @@ pub(super) struct Store {
 }
 
 /// Returns the SHA-256 of some bytes in hexadecimal digits.
-pub(super) fn sha256(bytes: &[u8]) -> String {
+pub(in crate::run) fn sha256(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {
         // Writing into a String cannot fail.

@@ -1,0 +1,112 @@
+//! Scenarios whose runs are done one by one, for callers that share out runs to processes.
+//!
+//! A run is a scenario on a profile. It is kept as `OUT/runs/DIGEST/run.json`; DIGEST is the SHA-256 of all that it depends on.
+
+use super::contest::store::sha256;
+use super::contest::{Texts, inputs};
+use super::{json, source};
+use crate::fail::Failure;
+use crate::files::{Pending, pretty};
+use crate::p4::P4Args;
+use serde_json::{Value, json};
+use sluice_scenario::{Outcome, ScenarioPoint, ScenarioRun};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Name of the schema of `run.json`.
+const SCHEMA: &str = "sluice.scenario-run/1";
+
+/// One run with its configuration.
+pub(crate) struct ScenarioJob {
+    point: usize,
+    pub(crate) run: ScenarioRun,
+    /// Swept keys with their values.
+    pub(crate) axes: Vec<(String, String)>,
+    pub(crate) digest: String,
+    configuration: Value,
+}
+
+/// The runs of a scenario file.
+pub(crate) struct ScenarioJobs {
+    points: Vec<ScenarioPoint>,
+    folder: PathBuf,
+    pub(crate) list: Vec<ScenarioJob>,
+}
+
+impl ScenarioJobs {
+    /// Reads the text of a scenario file, whose files are in `folder`; `origin` is its name in errors.
+    pub(crate) fn read(origin: &str, text: &str, folder: &Path) -> Result<ScenarioJobs, Failure> {
+        let points = ScenarioPoint::parse_all(origin, text).map_err(Failure::input)?;
+        let of = |(number, point): (usize, &ScenarioPoint)| {
+            let runs = point.runs().into_iter();
+            runs.map(|run| job(number, point, run, folder)).collect::<Vec<_>>()
+        };
+        let list: Vec<ScenarioJob> = points.iter().enumerate().flat_map(of).collect();
+        if list.is_empty() {
+            return Err(Failure::with_help(
+                format!(
+                    "{origin}:1: no scenario; expected [[scenario]], or [workload] and [[program]] of a contest"
+                ),
+                "docs/scenario-files.md and docs/contest.md have an example of each",
+            ));
+        }
+        Ok(ScenarioJobs { points, folder: folder.to_owned(), list })
+    }
+
+    /// Returns the paths of the files that the runs depend on.
+    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let of = |job: &ScenarioJob| {
+            inputs::files(&job.configuration["scenario"], &self.folder, &P4Args::default())
+        };
+        self.list.iter().flat_map(of)
+    }
+
+    /// Does a run and keeps it in a folder, unless the folder has it.
+    pub(crate) fn run(&self, job: &ScenarioJob, out: &Path) -> Result<(), Failure> {
+        let path = out.join("runs").join(&job.digest).join("run.json");
+        if path.is_file() {
+            return Ok(());
+        }
+        let profiles = |name: &str| source::profile(name, Some(&self.folder));
+        let outcome = self.points.get(job.point).and_then(|point| point.run(&job.run, &profiles));
+        let outcome = outcome.ok_or_else(|| Failure::Inconsistent("a run of no scenario".to_owned()))?;
+        if let Some(error) = &outcome.error {
+            return Err(Failure::input(format!("scenario {} on {}: {error}", outcome.id, outcome.profile)));
+        }
+        let mut file = Pending::create(&path)?;
+        let written = file.writer().write_all(pretty(&record(job, &outcome)).as_bytes());
+        written.map_err(|e| Failure::file("write", &path, &e))?;
+        file.finish()
+    }
+}
+
+fn job(point: usize, of: &ScenarioPoint, run: ScenarioRun, folder: &Path) -> ScenarioJob {
+    let scenario = of.canonical(&run);
+    let files = inputs::digests(&scenario, folder, &P4Args::default());
+    let texts = inputs::texts(&scenario, &Texts::default());
+    let version = env!("CARGO_PKG_VERSION");
+    let configuration = json!({ "version": version, "scenario": scenario, "files": files, "texts": texts });
+    let digest = sha256(configuration.to_string().as_bytes());
+    ScenarioJob { point, run, axes: of.axes.clone(), digest, configuration }
+}
+
+/// Returns a run as it is kept.
+fn record(job: &ScenarioJob, outcome: &Outcome) -> Value {
+    let saved: serde_json::Map<String, Value> = outcome
+        .saved
+        .iter()
+        .map(|(name, number)| {
+            // A number beyond 64 bits is a text.
+            let value = i64::try_from(*number).map_or_else(|_| Value::from(number.to_string()), Value::from);
+            (name.clone(), value)
+        })
+        .collect();
+    json!({
+        "schema": SCHEMA,
+        "digest": job.digest,
+        "seed": job.run.seed,
+        "configuration": job.configuration,
+        "outcome": json::one(outcome),
+        "saved": saved,
+    })
+}

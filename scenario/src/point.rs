@@ -1,0 +1,177 @@
+//! Runs of scenario files one by one: over a grid, with seeds, on each profile.
+//!
+//! Two keys may stand in such a file beside those of [`ScenarioFile`]: the table `[sweep]`, a grid over any key, and `seeds`, a
+//! number of seeds from 1 on or a list, each of which becomes the seed of all devices.
+
+use crate::contest::SeedsSetting;
+use crate::file::{ScenarioError, ScenarioFile};
+use crate::grid::{Combination, canonical, combinations};
+use crate::outcome::Outcome;
+use crate::run::{HOST, Lab, Profiles};
+use serde_json::{Value as Json, json};
+use toml::{Table, Value};
+
+/// A scenario file of one combination of a grid, with one seed.
+#[derive(Clone, Debug)]
+pub struct ScenarioPoint {
+    file: ScenarioFile,
+    /// Key and value of each axis, in the order of the file; empty without a grid.
+    pub axes: Vec<(String, String)>,
+    table: Table,
+    /// True if lines of `file` are those of the text that a user wrote.
+    has_lines: bool,
+}
+
+/// One run: a scenario on a profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioRun {
+    index: usize,
+    /// Id of the scenario.
+    pub id: String,
+    /// The buffer profile; `host` for a scenario about a host.
+    pub profile: String,
+    /// Seed of the device; `None` for a scenario about a host, which has no random numbers.
+    pub seed: Option<u64>,
+}
+
+impl ScenarioPoint {
+    /// Parses a file and returns a point for each combination and seed; seeds vary fastest. `origin` is the file's name, for
+    /// errors.
+    ///
+    /// # Errors
+    /// If the text is not a scenario file, an axis has no values or leads nowhere, or `seeds` is wrong or for scenarios about
+    /// hosts.
+    pub fn parse_all(origin: &str, text: &str) -> Result<Vec<ScenarioPoint>, ScenarioError> {
+        let wrong = |message| ScenarioError { origin: origin.to_owned(), line: 1, message };
+        // An error of TOML has its place from the parser of scenarios.
+        let Ok(mut table) = toml::from_str::<Table>(text) else {
+            return ScenarioFile::parse(origin, text).map(|_| Vec::new());
+        };
+        let (swept, seeds) = (table.remove("sweep"), table.remove("seeds"));
+        if swept.is_none() && seeds.is_none() {
+            let file = ScenarioFile::parse(origin, text)?;
+            return Ok(vec![ScenarioPoint { file, axes: Vec::new(), table, has_lines: true }]);
+        }
+        let one = || vec![Combination { table: table.clone(), axes: Vec::new(), place: "seeds".to_owned() }];
+        let all = swept.as_ref().map_or_else(|| Ok(one()), |swept| combinations(text, &table, swept));
+        let seeds = seeds.map(seeds_of).transpose().map_err(wrong)?;
+        let mut points = Vec::new();
+        for combination in all.map_err(wrong)? {
+            for seed in
+                seeds.as_ref().map_or_else(|| vec![None], |all| all.iter().map(|s| Some(*s)).collect())
+            {
+                points.push(point(origin, &combination, seed)?);
+            }
+        }
+        Ok(points)
+    }
+
+    /// Returns the runs: scenarios in the order of the file, each on its profiles. Rows that are not run are left out.
+    #[must_use]
+    pub fn runs(&self) -> Vec<ScenarioRun> {
+        let scenarios = self.file.scenario.iter().map(|scenario| scenario.get_ref()).enumerate();
+        let runs = scenarios.flat_map(|(index, scenario)| {
+            let setting = scenario.device.over(&self.file.device);
+            let run =
+                move |profile: String, seed| ScenarioRun { index, id: scenario.id.clone(), profile, seed };
+            match scenario.is_of_host() {
+                true => vec![run(HOST.to_owned(), None)],
+                false => {
+                    let seed = Some(setting.seed.unwrap_or(1));
+                    // A scenario without a profile has a run, whose error says so.
+                    let names = setting.profiles.filter(|names| !names.is_empty());
+                    names
+                        .unwrap_or_else(|| vec![String::new()])
+                        .into_iter()
+                        .map(|name| run(name, seed))
+                        .collect()
+                }
+            }
+        });
+        runs.collect()
+    }
+
+    /// Returns everything of the file that a run depends on, with sorted keys. Contents of the files that it names are not there.
+    #[must_use]
+    pub fn canonical(&self, run: &ScenarioRun) -> Json {
+        let mut device = self.table.get("device").cloned().unwrap_or(Value::Table(Table::new()));
+        let list = self.table.get("scenario").and_then(Value::as_array);
+        let mut own =
+            list.and_then(|list| list.get(run.index)).cloned().unwrap_or(Value::Table(Table::new()));
+        for key in ["source", "title"] {
+            own.as_table_mut().and_then(|own| own.remove(key));
+        }
+        for device in [Some(&mut device), own.get_mut("device")].into_iter().flatten() {
+            device.as_table_mut().and_then(|device| device.remove("profiles"));
+        }
+        json!({ "device": canonical(&device), "scenario": canonical(&own), "profile": run.profile })
+    }
+
+    /// Does a run. Checks have lines of the file if no key of it was changed for the point, otherwise 0.
+    pub fn run(&self, run: &ScenarioRun, profiles: &Profiles<'_>) -> Option<Outcome> {
+        let scenario = self.file.scenario.get(run.index)?.get_ref();
+        let mut outcome = Lab::default().scenario(&self.file, scenario, &run.profile, profiles);
+        if run.profile.is_empty() {
+            outcome.error = Some("no profile; expected `device = { profiles = [..] }`".to_owned());
+        }
+        if !self.has_lines {
+            outcome.checks.iter_mut().for_each(|check| check.line = 0);
+        }
+        Some(outcome)
+    }
+}
+
+/// Returns the list of seeds.
+fn seeds_of(value: Value) -> Result<Vec<u64>, String> {
+    let setting: SeedsSetting =
+        value.try_into().map_err(|e: toml::de::Error| format!("seeds: {}", e.message()))?;
+    setting.list().map_err(|e| format!("seeds: {e}"))
+}
+
+/// Returns the file of a combination with a seed.
+fn point(origin: &str, combination: &Combination, seed: Option<u64>) -> Result<ScenarioPoint, ScenarioError> {
+    let Combination { table, axes, place } = combination;
+    let wrong = |message: String| ScenarioError {
+        origin: origin.to_owned(),
+        line: 1,
+        message: format!("{place}: {message}"),
+    };
+    let mut table = table.clone();
+    if let Some(seed) = seed {
+        set_seed(&mut table, seed).map_err(wrong)?;
+    }
+    let text = toml::to_string(&table).map_err(|e| wrong(e.to_string()))?;
+    let file = ScenarioFile::parse(origin, &text).map_err(|e| wrong(e.message))?;
+    if let Some(of_host) =
+        file.scenario.iter().map(|one| one.get_ref()).find(|one| seed.is_some() && one.is_of_host())
+    {
+        let id = &of_host.id;
+        return Err(wrong(format!(
+            "scenario `{id}` is about a host, which has no random numbers; leave out the seeds"
+        )));
+    }
+    Ok(ScenarioPoint { file, axes: axes.clone(), table, has_lines: false })
+}
+
+/// Gives all devices of a file a seed, also those of scenarios and cases that have their own.
+fn set_seed(table: &mut Table, seed: u64) -> Result<(), String> {
+    let seed = i64::try_from(seed).map_err(|_| format!("seed {seed} is too large for a file"))?;
+    let device = table.entry("device").or_insert_with(|| Value::Table(Table::new()));
+    device.as_table_mut().map(|device| device.insert("seed".to_owned(), seed.into()));
+    let tables = |value: Option<&mut Value>, with: &mut dyn FnMut(&mut Table)| {
+        value
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_table_mut)
+            .for_each(with);
+    };
+    let forget = |one: &mut Table| {
+        one.get_mut("device").and_then(Value::as_table_mut).and_then(|device| device.remove("seed"));
+    };
+    tables(table.get_mut("scenario"), &mut |scenario: &mut Table| {
+        forget(scenario);
+        tables(scenario.get_mut("case"), &mut |case: &mut Table| forget(case));
+    });
+    Ok(())
+}
