@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from . import _native
 from ._native import Error
@@ -29,6 +30,8 @@ class Bundle:
     """Folder of experiments of papers, relative to ``folder``; None for those that come with Sluice."""
     p4: P4 = P4()
     """Options of P4 programs, whose paths are relative to ``folder``."""
+    options: tuple[tuple[str, str], ...] = ()
+    """Options of a program's command whose values are files, with paths relative to ``folder``."""
     folder: str = "."
     """Folder of the experiment below the root of the files."""
     files: dict[str, bytes] = field(default_factory=dict, hash=False)
@@ -68,12 +71,22 @@ class Bundle:
         return replace(bundle, p4=p4.within("."))._with(files, Path()), experiment
 
     @staticmethod
-    def of_program(name: str, p4: P4 = P4()) -> Bundle:
-        """Return the bundle of a program; a shipped program has no files."""
+    def of_program(name: str, p4: P4 = P4(), options: Mapping[str, Any] | None = None) -> Bundle:
+        """Return the bundle of a program, and of options whose values are names of files; a shipped program has no files."""
         folder = Path(os.path.dirname(name) or ".")
         files = _native.files_of(os.path.basename(name), folder, p4.words())
-        bundle = Bundle(os.path.basename(name) if files else name, p4=p4.within(folder))
-        return bundle._with(files, folder)
+        origin = os.path.basename(name) if files else name
+        named = []
+        for key, value in (options or {}).items():
+            found = _native.files_of(os.path.basename(value), Path(os.path.dirname(value)), [])
+            files += found
+            named += [(key, os.path.relpath(value, folder))] if found else []
+        return Bundle(origin, p4=p4.within(folder), options=tuple(named))._with(files, folder)
+
+    def own_words(self, own: Path) -> list[str]:
+        """Return the options of a command on the unpacked program ``own``: those of P4 and those whose values are files."""
+        named = [f"--{key.replace('_', '-')}={own.parent / path}" for key, path in self.options]
+        return [*self.p4.words(own.parent), *named]
 
     def _with(self, files: Iterable[tuple[str, bytes]], folder: Path) -> Bundle:
         """Return the bundle with files; the paths that begin with ``..`` get folders above the experiment's."""

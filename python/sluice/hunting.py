@@ -15,10 +15,15 @@ from .bundle import Bundle
 from .commands import flags, settings
 from .p4 import P4
 from .record import Record, html_table
+from .tasks import fuzz
 from .workers import Task, execute
 
 SECONDS = 30
 """Seconds of a task of a hunt that ends by time; after each task a worker gets the inputs that others found."""
+
+
+_NAMED = ("chip", "entries", "buffer")
+"""Options whose values may be files."""
 
 
 class Corpus:
@@ -44,9 +49,11 @@ class Hunted:
     packets: int = 0
     """Number of packets that were executed."""
     corpus: dict[str, bytes] = field(default_factory=dict, repr=False)
-    """Inputs that reached new coverage, by name; :meth:`save` writes them as a folder for ``sluice fuzz --corpus``."""
+    """The fewest inputs that reach all that any worker reached, by name; :meth:`save` writes them as a folder for
+    ``sluice fuzz --corpus``."""
     coverage: Record = field(default_factory=lambda: Record({}))
-    """Points reached by the worker that reached most of a kind, and all points: ``hit`` and ``total`` by kind."""
+    """Points that the workers reached together, and all points: ``hit`` and ``total`` by kind. While the hunt runs, those of
+    the worker that reached most of a kind."""
     errors: list[str] = field(default_factory=list)
     """Errors of tasks that failed three times."""
 
@@ -65,8 +72,9 @@ class Hunted:
                 kinds[kind] = of
         self.coverage = Record(kinds)
         for failure in value["failures"]:
-            # Packets of the same fault differ in their numbers.
-            key = (failure["property"], re.sub(r"\d+", "#", failure["text"]))
+            # Packets of the same fault differ in their numbers, and in the fields that follow what does not hold.
+            what = failure["text"].partition(";")[0]
+            key = (failure["property"], re.sub(r"0x[0-9a-f]+|\d+", "#", what))
             if key not in seen:
                 seen.add(key)
                 self.findings.append(Record({**failure, "seed": seed}))
@@ -97,18 +105,23 @@ def hunt(
 
     Args:
         program: name of a program, or path of a ``.p4`` or ``.sluice`` file, which travels to the workers by content.
-        hours: wall time of the hunt; or
+        hours: wall time of the hunt, to which the start of the workers and the shrinking of a last finding may add seconds; or
         inputs: number of inputs, each of about 200 packets.
         seed: seed of the first task; the next ones follow.
         corpus: folder of inputs to begin with, to which the new ones are added.
         progress: is called after each task.
-        options: options of ``sluice fuzz``, such as ``chip``, ``buffer``, ``entries``, and of P4 programs, as
+        options: options of ``sluice fuzz``, such as ``chip``, ``buffer``, ``entries``, whose files travel, too, and of P4 programs, as
             :class:`sluice.Program` takes them.
+
+    Raises:
+        Error: if all tasks fail, with the error of the first.
     """
     if (hours is None) == (inputs is None):
         raise _native.Error("a hunt takes either hours or inputs")
     lanes = workers or os.cpu_count() or 1
-    bundle = Bundle.of_program(os.fspath(program), P4.taken(options))
+    p4 = P4.taken(options)
+    named = {key: os.fspath(options.pop(key)) for key in _NAMED if _is_file(options.get(key))}
+    bundle = Bundle.of_program(os.fspath(program), p4, named)
     words = [*settings(params), *flags(options)]
     shared, result = Corpus(), Hunted()
     seen: set[tuple[str, str]] = set()
@@ -126,7 +139,7 @@ def hunt(
             amount = None if count == 0 else f"--cases={count}"
         else:
             left = min(SECONDS, end - time.monotonic())
-            amount = None if left < 1 else f"--time={left:.0f}s"
+            amount = None if left < 1 else f"--time={int(left)}s"
         if amount is None:
             return []
         own, state["seed"] = state["seed"], state["seed"] + 1
@@ -142,15 +155,24 @@ def hunt(
             result.errors.append(answer)
         if progress is not None:
             progress(result)
-        return task()
+        # What failed three times would fail again: the other workers go on.
+        return task() if good else []
 
     first = [one for _ in range(lanes) for one in task()]
     execute(first, (bundle, words), done, address, lanes)
-    result.corpus = dict(sorted(shared.files.items()))
+    if result.errors and not result.inputs:
+        raise _native.Error(result.errors[0])
+    if shared.files:
+        value, result.corpus = fuzz(bundle, [*words, "--minimise"], shared.files)
+        result.coverage = Record(value["coverage"])
     result.findings.sort(key=lambda one: (one["property"], one["text"]))
     if corpus is not None:
         result.save(corpus)
     return result
+
+
+def _is_file(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike)) and os.path.isfile(value)
 
 
 def _actor(address: str, corpus: Corpus) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -25,11 +27,6 @@ def outcome(call: str, name: str, shared: Any, arguments: tuple[Any, ...]) -> tu
         return False, str(error)
     except Exception as error:  # noqa: BLE001 - a task's error must reach the caller, whatever it is.
         return False, f"{type(error).__name__}: {error}"
-
-
-def temporary() -> tempfile.TemporaryDirectory[str]:
-    """Return a temporary folder for a task."""
-    return tempfile.TemporaryDirectory(dir=scratch.own())
 
 
 def experiment(bundle: Bundle) -> _native.Experiment:
@@ -56,7 +53,7 @@ def run(shared: tuple[Bundle, storage.Target], index: int, digest: str) -> dict[
     if target.is_here():
         opened.run(index, Path(target.url))
         return None
-    with temporary() as folder:
+    with tempfile.TemporaryDirectory(dir=scratch.own()) as folder:
         opened.run(index, Path(folder))
         files = storage.files_of(Path(folder) / "runs" / digest)
     if target.is_local():
@@ -75,20 +72,39 @@ def hunt(shared: tuple[Bundle, list[str]], amount: list[str], corpus: Any) -> tu
     bundle, words = shared
     bundle.check()
     actor = None if isinstance(corpus, dict) else corpus
-    with temporary() as folder:
-        inputs = Path(folder) / "corpus"
-        own = bundle.unpack(Path(folder) / "program")
-        name = str(own) if bundle.files else bundle.origin
-        inputs.mkdir()
-        known = _exchange(actor, {}, set()) if actor is not None else corpus
-        for file, content in known.items():
-            (inputs / file).write_bytes(content)
-        options = [*words, *bundle.p4.words(own.parent)]
-        value = commands.run("fuzz", name, *options, *amount, f"--corpus={inputs}", "--jobs=1", "--json").json()
-        found = {file: content for file, content in storage.files_of(inputs).items() if file not in known}
+    known = _exchange(actor, {}, set()) if actor is not None else corpus
+    value, kept = fuzz(bundle, [*words, *amount, "--jobs=1"], known, scratch.own())
+    found = {file: content for file, content in kept.items() if file not in known}
     if actor is not None:
         _exchange(actor, found, set(known) | set(found))
     return value, found
+
+
+def fuzz(
+    bundle: Bundle, words: list[str], corpus: dict[str, bytes], temporary: Path | None = None
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Run ``sluice fuzz`` on the program of a bundle; return its result and its corpus.
+
+    Args:
+        corpus: inputs to begin with, by name.
+        temporary: folder for temporary files.
+    """
+    with tempfile.TemporaryDirectory(prefix="sluice-", dir=temporary) as folder:
+        inputs = Path(folder) / "corpus"
+        own = bundle.unpack(Path(folder) / "program")
+        inputs.mkdir()
+        for file, content in corpus.items():
+            (inputs / file).write_bytes(content)
+        name = str(own) if own.is_file() else bundle.origin
+        options = [*bundle.own_words(own), f"--corpus={inputs}", "--json"]
+        # Texts name files as the caller does, not by the temporary folder.
+        here = f"{own.parent}{os.sep}"
+        try:
+            text = commands.run("fuzz", name, *words, *options).text
+        except Error as error:
+            raise Error(str(error).replace(here, "")) from None
+        value: dict[str, Any] = json.loads(text.replace(json.dumps(here)[1:-1], ""))
+        return value, storage.files_of(inputs)
 
 
 def _exchange(actor: Any, found: dict[str, bytes], known: set[str]) -> dict[str, bytes]:
