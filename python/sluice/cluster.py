@@ -34,6 +34,11 @@ def connect(address: str) -> Any:
     return ray
 
 
+def processors(address: str) -> int:
+    """Return the number of processors of a cluster."""
+    return max(int(connect(address).cluster_resources().get("CPU", 1)), 1)
+
+
 def _outcome(call: str, name: str, shared: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
     """Do a task in a worker of Ray."""
     from sluice import tasks
@@ -56,7 +61,7 @@ def execute_on(address: str, tasks: Iterable[Task], shared: Any, done: Done, wor
     reference, call = ray.put(shared), uuid.uuid4().hex
     waiting = collections.deque(tasks)
     # Twice as many tasks as processors, so that a worker has its next task when one ends.
-    limit = workers or 2 * max(int(ray.cluster_resources().get("CPU", 1)), 1)
+    limit = workers or 2 * processors(address)
     attempts: collections.Counter[Hashable] = collections.Counter()
     running: dict[Any, Task] = {}
     try:

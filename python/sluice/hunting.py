@@ -110,15 +110,17 @@ def hunt(
         seed: seed of the first task; the next ones follow.
         corpus: folder of inputs to begin with, to which the new ones are added.
         progress: is called after each task.
-        options: options of ``sluice fuzz``, such as ``chip``, ``buffer``, ``entries``, whose files travel, too, and of P4 programs, as
-            :class:`sluice.Program` takes them.
+        address: of a Ray cluster (``"auto"``, ``"ray://host:10001"``); without it, processes of this machine do the tasks.
+        workers: number of tasks at a time; by default one for each processor.
+        options: options of ``sluice fuzz``, such as ``chip``, ``buffer``, ``entries``, whose files travel, too, and of P4
+            programs, as :class:`sluice.Program` takes them.
 
     Raises:
         Error: if all tasks fail, with the error of the first.
     """
     if (hours is None) == (inputs is None):
         raise _native.Error("a hunt takes either hours or inputs")
-    lanes = workers or os.cpu_count() or 1
+    lanes = workers or _processors(address)
     p4 = P4.taken(options)
     named = {key: os.fspath(options.pop(key)) for key in _NAMED if _is_file(options.get(key))}
     bundle = Bundle.of_program(os.fspath(program), p4, named)
@@ -173,6 +175,14 @@ def hunt(
 
 def _is_file(value: Any) -> bool:
     return isinstance(value, (str, os.PathLike)) and os.path.isfile(value)
+
+
+def _processors(address: str | None) -> int:
+    if address is None:
+        return os.cpu_count() or 1
+    from .cluster import processors
+
+    return processors(address)
 
 
 def _actor(address: str, corpus: Corpus) -> Any:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
+import sluice
 from sluice import _native
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -23,6 +25,22 @@ SMALL = {
     "program": [{"name": "ecmp"}, {"name": "letflow", "params": {"timeout": "10us"}}],
 }
 """An experiment of four short runs."""
+
+HOLD = """
+[[scenario]]
+id = "hold.1"
+source = "test"
+title = "a blocked port holds what was sent to it, a cell for each frame of 60 bytes"
+device = { profiles = ["a", "own.toml"], ports = 4 }
+let = { n = "1" }
+steps = [
+  { block = 1 },
+  { send = { from = 0, to = 1, size = 60, count = "n" } },
+  { save = { name = "held", value = "total" } },
+  { expect = { what = "total", is = 3 } },
+]
+"""
+"""A file of one scenario on two profiles."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -79,3 +97,38 @@ def routers(tmp_path: Path) -> tuple[Path, dict]:
     programs = [{"file": "plain.p4"}, {"file": "split.p4"}]
     (home / "e.toml").write_text(_native.to_toml(json.dumps({**SMALL, "seeds": 1, "program": programs})))
     return home / "e.toml", {"I": [include], "D": "ROUTES=1024", "include": "first.p4"}
+
+
+@pytest.fixture
+def unguarded(tmp_path, sketch):
+    """Return the path of a program whose TTL wraps around, which its own property forbids."""
+    guard = "if (ipv4.ttl <= 8w1) { call expired; } else { apply route; }"
+    text = sketch.read_text()
+    assert guard in text
+    (tmp_path / "unguarded.sluice").write_text(text.replace(guard, "apply route;"))
+    return tmp_path / "unguarded.sluice"
+
+
+def check_hunt(hunted, program, seconds):
+    """Check a hunt of 0.002 hours for the TTL that wraps around."""
+    assert 5 < seconds < 25 and hunted.errors == [] and hunted.inputs >= 128
+    # Each task finds the fault again, with other packets.
+    (finding,) = hunted.findings
+    assert finding.property == "keeps_the_rest" and finding.text.startswith("unguarded.sluice:")
+    # Shrunk to one packet of a header of 14 bytes and one of 20, whose TTL is 0.
+    assert len(finding.packets) == 1 and bytes.fromhex(finding.packets[0].bytes)[22] == 0
+    # The coverage is that of the corpus by itself: the inputs of all workers reach it together.
+    hunted.save(program.parent / "kept")
+    words = ["fuzz", program, "--corpus", program.parent / "kept", "--minimise", "--json"]
+    assert sluice.run(*words).json()["coverage"] == hunted.coverage.to_dict()
+    assert hunted.coverage.parser_states.hit == hunted.coverage.parser_states.total == 2
+
+
+@pytest.fixture
+def hold(tmp_path):
+    """Return the path of a file of scenarios, beside which is a profile."""
+    home = tmp_path / "home"
+    home.mkdir()
+    shutil.copy(REPOSITORY / "scenario" / "profiles" / "a.toml", home / "own.toml")
+    (home / "hold.toml").write_text(HOLD)
+    return home / "hold.toml"

@@ -1,27 +1,10 @@
 """Scenarios as experiments: one by one, over grids and seeds, and their files."""
 
-import shutil
-
 import pytest
-from conftest import REPOSITORY, contents
+from conftest import HOLD, REPOSITORY, contents
 
 import sluice
 from sluice import Dataset, Error, Experiment, Outcomes, sweep
-
-HOLD = """
-[[scenario]]
-id = "hold.1"
-source = "test"
-title = "a blocked port holds what was sent to it, a cell for each frame of 60 bytes"
-device = { profiles = ["a", "own.toml"], ports = 4 }
-let = { n = "1" }
-steps = [
-  { block = 1 },
-  { send = { from = 0, to = 1, size = 60, count = "n" } },
-  { save = { name = "held", value = "total" } },
-  { expect = { what = "total", is = 3 } },
-]
-"""
 
 MARK = """
 [[scenario]]
@@ -48,16 +31,6 @@ title = "a notification halves the rate of a sender whose alpha is 1"
 host = { reaction-point = { form = "published", line = "100Gbps" } }
 steps = [{ notify = 1 }, { expect = { what = "rp.rate", is = 50000000 } }]
 """
-
-
-@pytest.fixture
-def hold(tmp_path):
-    """Return the path of a file of scenarios, beside which is a profile."""
-    home = tmp_path / "home"
-    home.mkdir()
-    shutil.copy(REPOSITORY / "scenario" / "profiles" / "a.toml", home / "own.toml")
-    (home / "hold.toml").write_text(HOLD)
-    return home / "hold.toml"
 
 
 def test_scenarios_run_like_the_command_line(tmp_path):

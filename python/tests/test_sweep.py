@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, contents
+from conftest import REPOSITORY, check_hunt, contents
 
 import sluice
 from sluice import Dataset, Error, Experiment, sweep
@@ -207,44 +207,22 @@ def test_a_hunt_shares_its_corpus(tmp_path):
     assert sorted(os.listdir(tmp_path)) == list(hunted.corpus)
 
 
-@pytest.fixture
-def unguarded(tmp_path, sketch):
-    """Return the path of a program whose TTL wraps around, which its own property forbids."""
-    guard = "if (ipv4.ttl <= 8w1) { call expired; } else { apply route; }"
-    text = sketch.read_text()
-    assert guard in text
-    (tmp_path / "unguarded.sluice").write_text(text.replace(guard, "apply route;"))
-    return tmp_path / "unguarded.sluice"
-
-
-def check_hunt(hunted, program, seconds):
-    """Check a hunt of 0.002 hours for the TTL that wraps around."""
-    assert 5 < seconds < 25 and hunted.errors == [] and hunted.inputs >= 128
-    # Each task finds the fault again, with other packets.
-    (finding,) = hunted.findings
-    assert finding.property == "keeps_the_rest" and finding.text.startswith("unguarded.sluice:")
-    # Shrunk to one packet of a header of 14 bytes and one of 20, whose TTL is 0.
-    assert len(finding.packets) == 1 and bytes.fromhex(finding.packets[0].bytes)[22] == 0
-    # The coverage is that of the corpus by itself: the inputs of all workers reach it together.
-    hunted.save(program.parent / "kept")
-    words = ["fuzz", program, "--corpus", program.parent / "kept", "--minimise", "--json"]
-    assert sluice.run(*words).json()["coverage"] == hunted.coverage.to_dict()
-    assert hunted.coverage.parser_states.hit == hunted.coverage.parser_states.total == 2
-
-
 def test_a_hunt_by_time_ends_and_reports_findings_once(unguarded):
     began = time.monotonic()
     hunted = sluice.hunt(unguarded, hours=0.002, workers=2)
     check_hunt(hunted, unguarded, time.monotonic() - began)
 
 
-def test_files_of_a_hunt_travel(unguarded, tmp_path, monkeypatch):
+def test_files_of_a_hunt_travel(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    shutil.copy(REPOSITORY / "scenario" / "profiles" / "a.toml", "mine.toml")
+    (tmp_path / "entries").mkdir()
+    Path("entries/wrong.txt").write_text("table_add no_table no_action => \n")
+    Path("entries/none.toml").write_text("")
     with pytest.raises(Error, match="nothing.toml"):
         sluice.hunt("ecmp", inputs=1, workers=1, buffer="nothing.toml")
-    hunted = sluice.hunt("ecmp", inputs=1, workers=1, buffer="mine.toml")
-    assert hunted.errors == [] and hunted.inputs == 1
+    with pytest.raises(Error, match="no_table`; expected .*\n  --> entries/wrong.txt:1"):
+        sluice.hunt("ecmp", inputs=1, workers=1, entries=Path("entries/wrong.txt"))
+    assert sluice.hunt("ecmp", inputs=1, workers=1, entries="entries/none.toml").inputs == 1
 
 
 def test_on_needs_an_address():
@@ -258,10 +236,9 @@ def test_a_dataset_is_a_folder_of_a_sweep(tmp_path):
         Dataset(tmp_path).missing
 
 
-@pytest.mark.slow
 def test_a_paper_is_reproduced_run_by_run(tmp_path):
-    record = sluice.reproduce("hpcc/mice", out=tmp_path, workers=2)
-    at_once = sluice.run("reproduce", "hpcc/mice", "--json").json()
+    record = sluice.reproduce("hpcc/incast", out=tmp_path, workers=2)
+    at_once = sluice.run("reproduce", "hpcc/incast", "--json").json()
     assert record.to_dict() == at_once
 
 
