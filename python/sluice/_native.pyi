@@ -50,6 +50,7 @@ class Packet:
     received: builtins.bytes | None
     reason: str | None
     absorbed: bool
+    switch: str | None
 
 class Switch:
     """One switch with a program; :class:`sluice.Switch` has the documentation."""
@@ -97,6 +98,13 @@ class Experiment:
 
 def call(arguments: Sequence[str]) -> tuple[int, bytes, str]:
     """Run a command and return its exit code, the bytes of stdout and the text of stderr."""
+
+def replay_network(
+    arguments: Sequence[str],
+    properties: Sequence[tuple[str, Callable[[Packet], str | None]]],
+    agent: tuple[Callable[[str, int, bytes], list[str] | None], int | float | str] | None,
+) -> tuple[int, bytes, str]:
+    """Run ``sluice replay --topology`` with callables; return what ``call`` returns."""
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command on the terminal of the process and return its exit code."""

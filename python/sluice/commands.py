@@ -41,7 +41,15 @@ def run(*arguments: str | os.PathLike[str]) -> Called:
     Raises:
         Error: if the input is wrong, with the text that the command line prints.
     """
-    code, output, notes = _native.call([os.fspath(argument) for argument in arguments])
+    return called(*_native.call([os.fspath(argument) for argument in arguments]))
+
+
+def called(code: int, output: bytes, notes: str) -> Called:
+    """Return the result of a command.
+
+    Raises:
+        Error: if the exit code is that of an error.
+    """
     if code not in (0, 1) or (code == 1 and not output):
         start = notes.find("error: ")
         error = Error(notes[start + 7 :].rstrip() if start >= 0 else notes.strip() or f"exit code {code}")

@@ -9,25 +9,36 @@ use sluice_asic::units::{Duration, Time};
 use sluice_catalogue::control_plane::{ControlPlane, Operation, Operations};
 use sluice_ir::Program;
 use sluice_switch::property::{Departed, Ended, Finding, Origin, Property};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The first exception of a switch's callables that has not been raised.
 #[derive(Clone, Default)]
-pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
+pub(crate) struct Raised {
+    first: Arc<Mutex<Option<PyErr>>>,
+    /// Is set at the first exception.
+    stop: Arc<AtomicBool>,
+}
 
 impl Raised {
+    /// Returns a place for exceptions; the first one sets the flag.
+    pub(crate) fn stopping(stop: &Arc<AtomicBool>) -> Raised {
+        Raised { stop: Arc::clone(stop), ..Raised::default() }
+    }
+
     fn keep(&self, raised: PyErr) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(raised);
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(raised);
+        self.stop.store(true, Ordering::Relaxed);
     }
 
     /// Returns true if there is an exception.
     pub(crate) fn is_set(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// Returns the exception and forgets it.
     pub(crate) fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
@@ -50,21 +61,33 @@ pub(crate) struct Packet {
     reason: Option<String>,
     /// True if the program absorbed it on purpose.
     absorbed: bool,
+    /// Name of the switch in a network; None for a single switch.
+    switch: Option<String>,
 }
 
 /// A property that calls Python with each packet that is sent or lost.
 pub(crate) struct CallableProperty {
     name: String,
-    callable: Py<PyAny>,
+    callable: Arc<Py<PyAny>>,
     raised: Raised,
+    switch: Option<String>,
 }
 
 impl CallableProperty {
-    pub(crate) fn new(name: String, callable: Py<PyAny>, raised: &Raised) -> CallableProperty {
-        CallableProperty { name, callable, raised: raised.clone() }
+    /// Returns the property of a switch, which has a name in a network.
+    pub(crate) fn new(
+        name: String,
+        callable: Arc<Py<PyAny>>,
+        switch: Option<String>,
+        raised: &Raised,
+    ) -> CallableProperty {
+        CallableProperty { name, callable, raised: raised.clone(), switch }
     }
 
     fn judge(&self, packet: impl FnOnce(Python<'_>) -> Packet) -> Finding {
+        if self.raised.is_set() {
+            return Ok(());
+        }
         let answer = Python::attach(|py| -> PyResult<Option<String>> {
             self.callable.call1(py, (Py::new(py, packet(py))?,))?.extract(py)
         });
@@ -98,6 +121,7 @@ impl Property for CallableProperty {
             received: arrival(py, packet.from),
             reason: None,
             absorbed: false,
+            switch: self.switch.clone(),
         })
     }
 
@@ -111,6 +135,7 @@ impl Property for CallableProperty {
             received: arrival(py, packet.from),
             reason: Some(packet.reason.to_owned()),
             absorbed: packet.lost.absorbed,
+            switch: self.switch.clone(),
         })
     }
 }
@@ -119,17 +144,29 @@ impl Property for CallableProperty {
 pub(crate) struct CallableAgent {
     pub(crate) callable: Py<PyAny>,
     pub(crate) latency: Duration,
-    pub(crate) program: Program,
-    pub(crate) ports: PortMap,
+    /// The switches, by index.
+    pub(crate) switches: Vec<Heard>,
     pub(crate) raised: Raised,
     pub(crate) operations: Operations,
 }
 
+/// A switch whose digests an agent gets.
+pub(crate) struct Heard {
+    /// Its name in a network, which the callable gets first; `None` for a single switch.
+    pub(crate) name: Option<String>,
+    pub(crate) program: Program,
+    pub(crate) ports: PortMap,
+}
+
 impl CallableAgent {
     /// Returns the commands with which the callable answers a digest.
-    fn answer(&self, time: Time, data: &[u8]) -> PyResult<Vec<String>> {
+    fn answer(&self, time: Time, switch: &Heard, data: &[u8]) -> PyResult<Vec<String>> {
         Python::attach(|py| {
-            let answer = self.callable.call1(py, (time.as_ps(), PyBytes::new(py, data)))?;
+            let data = PyBytes::new(py, data);
+            let answer = match &switch.name {
+                Some(name) => self.callable.call1(py, (name, time.as_ps(), data))?,
+                None => self.callable.call1(py, (time.as_ps(), data))?,
+            };
             if answer.is_none(py) { Ok(Vec::new()) } else { answer.extract(py) }
         })
     }
@@ -142,11 +179,12 @@ impl ControlPlane for CallableAgent {
 
     fn digest(&mut self, time: Time, switch: usize, data: &[u8]) {
         let at = time + self.latency;
-        let lines = match self.answer(time, data) {
+        let Some(heard) = self.switches.get(switch).filter(|_| !self.raised.is_set()) else { return };
+        let lines = match self.answer(time, heard, data) {
             Ok(lines) => lines,
             Err(raised) => return self.raised.keep(raised),
         };
-        match crate::switch::operations(&self.program, &self.ports, &lines) {
+        match crate::switch::operations(&heard.program, &heard.ports, &lines) {
             Ok(ops) => self.operations.add(at, switch, ops),
             Err(text) => self.raised.keep(Python::attach(|py| crate::error::wrong(py, text))),
         }

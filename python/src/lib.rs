@@ -9,6 +9,7 @@ mod command;
 mod error;
 mod experiment;
 mod interruptible;
+mod network;
 mod switch;
 mod table;
 mod texts;
@@ -31,6 +32,8 @@ mod _native {
     use super::error::Error;
     #[pymodule_export]
     use super::experiment::{Experiment, files_of};
+    #[pymodule_export]
+    use super::network::replay_network;
     #[pymodule_export]
     use super::switch::Switch;
     #[pymodule_export]

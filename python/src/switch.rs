@@ -1,6 +1,6 @@
 //! One emulated switch, into which Python sends packets.
 
-use crate::callbacks::{CallableAgent, CallableProperty, Raised};
+use crate::callbacks::{CallableAgent, CallableProperty, Heard, Raised};
 use crate::command::catalogue;
 use crate::error::{of, wrong};
 use crate::interruptible::{brief, interruptible};
@@ -102,17 +102,17 @@ impl Switch {
         let raised = Raised::default();
         let mut all = general_and(stage.properties(&program));
         all.extend(properties.into_iter().map(|(name, callable)| {
-            Box::new(CallableProperty::new(name, callable, &raised)) as Box<dyn Property>
+            Box::new(CallableProperty::new(name, Arc::new(callable), None, &raised)) as Box<dyn Property>
         }));
         let mut bench = Bench::of(&catalogue, setup, all).map_err(|e| wrong(py, e))?;
         if let Some((callable, latency)) = agent {
             let (latency, operations) = (duration(py, &latency)?, Default::default());
             let raised = raised.clone();
+            let switches = vec![Heard { name: None, program, ports }];
             bench.set_control_plane(Box::new(CallableAgent {
                 callable,
                 latency,
-                program,
-                ports,
+                switches,
                 raised,
                 operations,
             }));

@@ -155,8 +155,7 @@ impl Experiment {
         stop: &Arc<AtomicBool>,
         progress: Progress<'_>,
     ) -> Result<(), Error> {
-        let none =
-            || Failure::input(format!("there is no run {index}; the experiment has {}", self.count()));
+        let none = || Failure::input(format!("there is no run {index}; the experiment has {}", self.count()));
         let (jobs, (job, run)) = match &self.work {
             Work::Contests { jobs, runs } => (jobs, runs.get(index).ok_or_else(none)?),
             Work::Scenarios(jobs) => {

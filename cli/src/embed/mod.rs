@@ -1,15 +1,18 @@
 //! Commands and files of the command line as values, for a program that calls them in its own process, such as the Python
 //! package.
 //!
-//! [`call`] runs any command and returns what it prints. [`switch`] and [`Experiment`] read files and options as the commands
+//! [`call`] runs any command and returns what it prints, [`replay_network`] a replay with parts of the caller. [`switch`] and [`Experiment`] read files and options as the commands
 //! `replay` and `run` do, and return what the crates below run.
 
 mod experiment;
 mod files;
+mod network;
 mod switch;
 
+pub use crate::replay::{PlaneOf, PropertiesOf};
 pub use experiment::{Experiment, Progress, RunInfo};
 pub use files::{NamedFile, files_of};
+pub use network::{Additions, replay_network};
 pub use switch::{Device, switch};
 
 use crate::fail::Failure;

@@ -6,7 +6,7 @@ mod executors;
 mod failure;
 mod generators;
 mod inputs;
-mod network;
+pub(crate) mod network;
 mod own;
 mod page;
 mod progress;
@@ -27,6 +27,8 @@ use crate::resolve::{self, Entries};
 use crate::terminal;
 use crate::timeline;
 pub(crate) use failure::help as capture_help;
+pub(crate) use network::Callers;
+pub use network::{PlaneOf, PropertiesOf};
 pub(crate) use own::OwnArgs;
 use progress::ProgressLine;
 use serde_json::Value;
@@ -80,7 +82,7 @@ impl Job<'_> {
 /// Runs a replay and prints its summary.
 pub(crate) fn run(args: &ReplayArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     if let Some(topology) = &args.topology {
-        return network::run(args, catalogue, topology, as_json);
+        return network::run(args, catalogue, topology, Callers::default(), as_json);
     }
     let job = job(args, catalogue)?;
     match (args.trace, args.engine) {

@@ -37,16 +37,31 @@ use sluice_replay::{
 };
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
-use sluice_switch::property::general_and;
+use sluice_switch::property::{Property, general_and};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Makes the properties of a switch by its name.
+pub type PropertiesOf = Arc<dyn Fn(&str) -> Vec<Box<dyn Property>> + Send + Sync>;
+/// Makes the control plane of all switches, in the order of the network.
+pub type PlaneOf = Box<dyn FnOnce(&[SwitchSetup]) -> Box<dyn ControlPlane>>;
+
+/// What a caller in the same process adds to a replay.
+#[derive(Default)]
+pub(crate) struct Callers {
+    /// Properties, in addition to those of `--check`.
+    pub(crate) properties: Option<PropertiesOf>,
+    /// The control plane, in place of `--control-plane`.
+    pub(crate) control_plane: Option<PlaneOf>,
+}
+
 /// Runs a replay on a network and prints its summary.
-pub(super) fn run(
+pub(crate) fn run(
     args: &ReplayArgs,
     catalogue: &Catalogue,
     topology: &str,
+    callers: Callers,
     as_json: bool,
 ) -> Result<(), Failure> {
     let schedule = schedule::schedule(args)?;
@@ -64,7 +79,7 @@ pub(super) fn run(
     let Deployment { network, positions, changes, hosts, warnings: own, place_warnings } = deployment;
     let own = own.into_iter().chain(place_warnings);
     let catalogue = &catalogue;
-    let checks = checks(args, catalogue, &network);
+    let checks = checks(args, catalogue, &network, callers.properties.as_ref());
     let replay = |options| NetworkReplay {
         network: &network,
         changes: &changes,
@@ -85,7 +100,13 @@ pub(super) fn run(
     };
     let pace = found.as_ref().map_or(schedule.pace, |found| Pace::Bits(found.rate()));
     let options = Options { schedule: Schedule { pace, ..schedule }, ..options };
-    let mut agent = control_plane::of_network(args, catalogue, &network.switches, &positions)?;
+    let mut agent = match callers.control_plane {
+        Some(_) if args.control_plane.is_some() => {
+            return Err(Failure::input("--control-plane is given beside a control plane of the caller"));
+        }
+        Some(make) => Some(make(&network.switches)),
+        None => control_plane::of_network(args, catalogue, &network.switches, &positions)?,
+    };
     let prepared = replay(&options).prepare(&mut executors)?;
     generators::warn(&inputs, options.schedule, network.switches.iter().map(|switch| &switch.control));
     // Files are created only after all inputs were opened.
@@ -147,8 +168,13 @@ fn host_json(network: &NetworkSetup, host: &HostPort) -> Value {
     serde_json::json!({ "address": host.address.to_string(), "switch": name, "port": port, "rate_bps": rate })
 }
 
-/// Returns properties and coverage points of each switch, for `--check` and `--coverage`.
-fn checks(args: &ReplayArgs, catalogue: &Catalogue, network: &NetworkSetup) -> Vec<Checks> {
+/// Returns properties and coverage points of each switch, for `--check`, `--coverage` and the caller.
+fn checks(
+    args: &ReplayArgs,
+    catalogue: &Catalogue,
+    network: &NetworkSetup,
+    own: Option<&PropertiesOf>,
+) -> Vec<Checks> {
     let mut known: Vec<(&Arc<Placed>, Points)> = Vec::new();
     let mut points = |placed| {
         if let Some((_, points)) = known.iter().find(|(other, _)| Arc::ptr_eq(other, placed)) {
@@ -158,13 +184,27 @@ fn checks(args: &ReplayArgs, catalogue: &Catalogue, network: &NetworkSetup) -> V
         known.push((placed, points.clone()));
         points
     };
-    let placed = network.switches.iter().map(|s| &s.placed);
-    placed
-        .map(|placed| Checks {
-            properties: args.check.then(|| properties(catalogue, &placed.program)).flatten(),
-            points: args.coverage.then(|| points(placed)),
+    let switches = network.switches.iter();
+    switches
+        .map(|switch| {
+            let usual = args.check.then(|| properties(catalogue, &switch.placed.program)).flatten();
+            Checks {
+                properties: both(usual, own.cloned(), &switch.name),
+                points: args.coverage.then(|| points(&switch.placed)),
+            }
         })
         .collect()
+}
+
+/// Returns the properties of a switch with those of the caller.
+fn both(usual: Option<PropertyFactory>, own: Option<PropertiesOf>, switch: &str) -> Option<PropertyFactory> {
+    let Some(own) = own else { return usual };
+    let name = switch.to_owned();
+    Some(Box::new(move || {
+        let mut all = usual.as_ref().map_or_else(Vec::new, |usual| usual());
+        all.extend(own(&name));
+        all
+    }))
 }
 
 /// Returns the properties of every program and those of this one.
