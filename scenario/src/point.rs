@@ -175,3 +175,95 @@ fn set_seed(table: &mut Table, seed: u64) -> Result<(), String> {
     });
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shipped;
+
+    const TEXT: &str = r#"
+device = { ports = 4 }
+[[scenario]]
+id = "8.1"
+source = "s"
+title = "t"
+device = { profiles = ["a", "th"], seed = 7 }
+let = { n = 1 }
+steps = [
+  { block = 1 },
+  { send = { from = 0, to = 1, size = 60, count = "n" } },
+  { save = { name = "held", value = "total" } },
+  { expect = { what = "total", is = 2 } },
+]
+"#;
+    const HOST: &str = r#"
+[[scenario]]
+id = "cut"
+source = "s"
+title = "t"
+host = { reaction-point = { form = "published", line = "100Gbps" } }
+steps = [{ notify = 1 }, { expect = { what = "rp.rate", is = 50000000 } }]
+"#;
+
+    fn points(more: &str) -> Result<Vec<ScenarioPoint>, String> {
+        ScenarioPoint::parse_all("f.toml", &format!("{more}{TEXT}")).map_err(|e| e.to_string())
+    }
+
+    fn profile(name: &str) -> Result<String, String> {
+        shipped::profile(name).map(str::to_owned).ok_or_else(|| name.to_owned())
+    }
+
+    #[test]
+    fn every_combination_and_seed_is_a_point() {
+        let all = points("seeds = [3, 4]\nsweep.scenario.8_1.let.n = [2, 5]\n").unwrap();
+        let axes: Vec<&str> = all.iter().map(|point| point.axes[0].1.as_str()).collect();
+        assert_eq!(axes, ["2", "2", "5", "5"]);
+        let runs: Vec<ScenarioRun> = all.iter().flat_map(ScenarioPoint::runs).collect();
+        let seeds: Vec<Option<u64>> = runs.iter().map(|run| run.seed).collect();
+        assert_eq!(seeds, [3, 3, 4, 4, 3, 3, 4, 4].map(Some), "also of a scenario that has a seed");
+        let outcome = all[2].run(&all[2].runs()[0], &profile).unwrap();
+        // Five frames of a cell each are held; two were expected. The lines of the changed text are not the file's.
+        assert_eq!(outcome.saved["held"], 5);
+        assert_eq!((outcome.passed(), outcome.checks[0].line), (Some(false), 0));
+        let plain = points("").unwrap();
+        let runs = plain[0].runs();
+        assert_eq!((plain.len(), runs[1].profile.as_str(), runs[1].seed), (1, "th", Some(7)));
+        assert_eq!(plain[0].run(&runs[0], &profile).unwrap().checks[0].line, 13);
+    }
+
+    #[test]
+    fn the_key_of_a_run_is_what_it_depends_on() {
+        let key = |more: &str, run: usize| {
+            let points = points(more).unwrap();
+            points[0].canonical(&points[0].runs()[run])
+        };
+        assert_ne!(key("", 0), key("", 1));
+        assert_ne!(key("", 0), key("seeds = 1\n", 0));
+        // Titles, other profiles and other scenarios change nothing.
+        let other = TEXT.replace("\"t\"", "\"u\"").replace(", \"th\"", "") + HOST;
+        let other = ScenarioPoint::parse_all("g.toml", &other).unwrap();
+        assert_eq!(other[0].canonical(&other[0].runs()[0]), key("", 0));
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place() {
+        for (more, said) in [
+            ("seeds = 0\n", "f.toml:1: seeds: seeds has 0 seeds; expected 1 to 1000"),
+            ("seeds = \"x\"\n", "expected a number of seeds, or a list"),
+            ("sweep.device.spede = [1]\n", "with device.spede = 1: unknown key `spede`"),
+            (
+                "sweep.scenario.9.let.n = [1]\n",
+                "there is no `9` in the list; expected 8.1, `*`, or an index below 1",
+            ),
+        ] {
+            let error = points(more).unwrap_err();
+            assert!(error.starts_with("f.toml:") && error.contains(said), "{error}");
+        }
+        let error = ScenarioPoint::parse_all("f.toml", &format!("seeds = 2\n{HOST}")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "f.toml:1: seeds: scenario `cut` is about a host, which has no random numbers; leave out the seeds"
+        );
+        assert_eq!(ScenarioPoint::parse_all("f.toml", HOST).unwrap()[0].runs()[0].seed, None);
+    }
+}

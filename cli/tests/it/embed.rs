@@ -1,7 +1,7 @@
 //! Commands and experiments as values, for callers in the same process.
 
 use crate::support::{refused, sluice as command, text};
-use sluice::embed::{Experiment, call, files_of, switch};
+use sluice::embed::{Additions, Experiment, call, files_of, replay_network, switch};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -114,4 +114,76 @@ fn a_cluster_needs_the_python_package() {
     let (code, error) = refused(&["run", text(&file), "--on", "ray://host:10001"]);
     assert_eq!(code, 2);
     assert!(error.starts_with("error: --on needs the Python package"), "{error}");
+}
+
+#[test]
+fn scenarios_are_run_one_by_one() {
+    let (catalogue, dir) = (sluice::shipped(), tempfile::tempdir().unwrap());
+    let scenario = r#"
+seeds = 2
+sweep.scenario.hold.let.n = [2, 3]
+[[scenario]]
+id = "hold"
+source = "s"
+title = "t"
+device = { profiles = ["a"], ports = 4 }
+let = { n = 1 }
+steps = [
+  { block = 1 },
+  { send = { from = 0, to = 1, size = 60, count = "n" } },
+  { save = { name = "held", value = "total" } },
+  { expect = { what = "total", is = 3 } },
+]
+"#;
+    let experiment = Experiment::read(&catalogue, ("s.toml", scenario), Path::new(""), &[]).unwrap();
+    assert!(experiment.is_of_scenarios());
+    let runs = experiment.runs();
+    let found: Vec<(serde_json::Value, bool, Option<u64>)> = (0..runs.len())
+        .map(|index| {
+            experiment.run(index, dir.path(), &Arc::default(), &|_, _| {}).unwrap();
+            let path = dir.path().join("runs").join(&runs[index].digest).join("run.json");
+            let value: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+            (value["saved"]["held"].clone(), value["outcome"]["passed"] == true, runs[index].seed)
+        })
+        .collect();
+    // A small frame takes a cell.
+    let expected = [(2, false, 1), (2, false, 2), (3, true, 1), (3, true, 2)];
+    assert_eq!(found, expected.map(|(held, passed, seed)| (held.into(), passed, Some(seed))));
+    assert_eq!(runs[3].program, "hold on a");
+}
+
+/// Counts the packets that a switch sends.
+struct Counted(Arc<std::sync::Mutex<Vec<String>>>, String);
+
+impl sluice_switch::property::Property for Counted {
+    fn name(&self) -> &str {
+        "counted"
+    }
+
+    fn left(&mut self, _: &sluice_switch::property::Departed<'_>) -> sluice_switch::property::Finding {
+        self.0.lock().unwrap().push(self.1.clone());
+        if self.1 == "leaf1" { Err("it came".to_owned()) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_caller_adds_properties_to_a_network() {
+    let (catalogue, dir) = (sluice::shipped(), tempfile::tempdir().unwrap());
+    let capture = dir.path().join("t.pcap");
+    command(&["gen", "udp", "--packets", "20", "--dst", "10.0.1.1", "-o", text(&capture)]);
+    let input = format!("leaf0:0@{}", text(&capture));
+    let words =
+        words(&["ecmp", "--topology", "leaf-spine:leaves=2,spines=2,hosts=1", "-i", &input, "--json"]);
+    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let kept = Arc::clone(&seen);
+    let properties: sluice::embed::PropertiesOf =
+        Arc::new(move |switch: &str| vec![Box::new(Counted(Arc::clone(&kept), switch.to_owned()))]);
+    let additions = Additions { properties: Some(properties), control_plane: None };
+    let called = replay_network(&catalogue, &words, additions, &Arc::default()).unwrap();
+    let value: serde_json::Value = serde_json::from_slice(&called.out).unwrap();
+    let violations = value["violations"].as_array().unwrap();
+    assert_eq!((called.code, violations.len()), (1, 20));
+    assert!(violations.iter().all(|one| one["switch"] == "leaf1" && one["text"] == "it came"));
+    let count = |name: &str| seen.lock().unwrap().iter().filter(|switch| switch.starts_with(name)).count();
+    assert_eq!((count("leaf0"), count("spine"), count("leaf1")), (20, 20, 20));
 }
