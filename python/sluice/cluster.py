@@ -89,10 +89,13 @@ def _clean(ray: Any, call: str) -> None:
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as On
 
     remove = ray.remote(_remove)
-    nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
-    ends = [remove.options(num_cpus=0, scheduling_strategy=On(node, soft=False)).remote(call) for node in nodes]
-    # A node that ends just now has no files to remove.
-    ray.wait(ends, num_returns=len(ends), timeout=CLEANING)
+    try:
+        nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
+        ends = [remove.options(num_cpus=0, scheduling_strategy=On(node, soft=False)).remote(call) for node in nodes]
+        # A node that ends just now does not answer.
+        ray.wait(ends, num_returns=len(ends), timeout=CLEANING)
+    except Exception:  # noqa: BLE001 - A cluster that is gone raises exceptions of many kinds.
+        logging.getLogger(__name__).warning("temporary files of workers may be left on the nodes of the cluster")
 
 
 def _result(ray: Any, reference: Any) -> tuple[bool, Any]:

@@ -34,7 +34,7 @@ steps = [{ notify = 1 }, { expect = { what = "rp.rate", is = 50000000 } }]
 
 
 def test_scenarios_run_like_the_command_line(tmp_path):
-    for name in ("ecn", "hosts"):
+    for name in ("lossy", "hosts"):
         path = REPOSITORY / "scenario" / "buffer" / f"{name}.toml"
         found = Experiment(path).run()
         assert isinstance(found, Outcomes) and found.passed
@@ -105,6 +105,8 @@ def test_mistakes_of_scenarios_have_their_place(hold, tmp_path):
         Experiment(HOLD, hold.parent).over({"scenario.hold_1.lte.n": ["2"]}).runs()
     with pytest.raises(Error, match="there is no `hold_2` in the list; .*hold.1"):
         Experiment(HOLD, hold.parent).over({"scenario.hold_2.let.n": ["2"]}).runs()
+    with pytest.raises(Error, match="-DX: scenarios have no P4 program"):
+        Experiment(hold, D="X").runs()
     (hold.parent / "own.toml").unlink()
     with pytest.warns(UserWarning, match="1 runs failed"):
         dataset = sweep(Experiment(HOLD, hold.parent), out=tmp_path / "out", workers=1)

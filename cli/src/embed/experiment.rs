@@ -59,6 +59,9 @@ impl Experiment {
         p4: &[String],
     ) -> Result<Experiment, Error> {
         if !Contest::is_one(text) {
+            if let Some(option) = p4.first() {
+                return Err(Failure::input(format!("{option}: scenarios have no P4 program")).into());
+            }
             let jobs = printed(&Arc::default(), || ScenarioJobs::read(origin, text, folder))?;
             return Ok(Experiment { work: Work::Scenarios(jobs) });
         }

@@ -67,7 +67,7 @@ fn runs_are_done_one_by_one() {
     let (catalogue, dir) = (sluice::shipped(), tempfile::tempdir().unwrap());
     let experiment = Experiment::read(&catalogue, ("c.toml", CONTEST), Path::new(""), &[]).unwrap();
     let runs = experiment.runs();
-    let names: Vec<(&str, u64)> = runs.iter().map(|run| (run.program.as_str(), run.seed)).collect();
+    let names: Vec<(&str, u64)> = runs.iter().map(|run| (run.program.as_str(), run.seed.unwrap())).collect();
     assert_eq!(names, [("ecmp", 3), ("ecmp", 4), ("other", 3), ("other", 4)]);
     for index in [2, 0, 3, 1] {
         experiment.run(index, dir.path(), &Arc::default(), &|_, _| {}).unwrap();
