@@ -13,9 +13,9 @@ mod progress;
 mod rate_text;
 mod schedule;
 mod sonic;
+mod spans;
 mod stdin;
 mod text;
-mod trace_out;
 
 use crate::args::{EngineKind, ReplayArgs, SchedulerKind};
 use crate::buffer_profile;
@@ -42,7 +42,7 @@ use sluice_pcaps::replay::{Pace, Schedule};
 use sluice_place::report::Report;
 use sluice_replay::{
     Attached, Captures, Checks, ExecutorFactory, Inputs, Options, Outcome, PropertyFactory, RateSearch,
-    Replay, TimelineRequest, TraceFacts, interpreter, traced_interpreter,
+    Replay, TimelineRequest, interpreter, traced_interpreter,
 };
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
@@ -52,7 +52,6 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-pub(crate) use trace_out::TraceOutArgs;
 
 /// A resolved replay of one switch.
 struct Job<'a> {
@@ -220,7 +219,7 @@ fn options(args: &ReplayArgs, schedule: Schedule) -> Result<Options, Failure> {
         comments: args.comments,
         strict: args.strict,
         trace: args.trace,
-        spans: args.traces.request(),
+        spans: args.traces.request(None),
     })
 }
 
@@ -299,8 +298,8 @@ fn finish<E: Executor>(
         warnings.splice(0..0, job.warnings.iter().cloned().map(Value::String));
     }
     add_rate(&mut summary, found);
-    let facts = TraceFacts { program: job.switch.placed.program.name.clone(), packets: outcome.sent };
-    job.args.traces.write(&[(&facts.program, &outcome)], &|_, _| String::new(), &facts)?;
+    let program = &job.switch.placed.program.name;
+    spans::write(job.args, program, &[(program, &outcome)], &|_, _| String::new(), outcome.sent)?;
     if let Some(path) = &job.args.html {
         files::write(path, &page(job, &files, &outcome, &summary))?;
     }

@@ -18,6 +18,7 @@ use crate::invocation::Out;
 use crate::numbers::{number, threads};
 use crate::terminal;
 use crate::timeline::check_built;
+use crate::trace_out::TraceOutArgs;
 use crate::verdict::{Ended, Verdict, VerdictFiles};
 use clap::Args;
 use sluice_asic::names::did_you_mean;
@@ -86,6 +87,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) on: Option<String>,
     #[command(flatten)]
+    pub(crate) traces: TraceOutArgs,
+    #[command(flatten)]
     pub(crate) verdicts: VerdictFiles,
     #[command(flatten)]
     pub(crate) p4: crate::p4::P4Args,
@@ -95,6 +98,10 @@ pub(crate) struct RunArgs {
 pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     if args.on.is_some() {
         return Err(needs_python("run"));
+    }
+    if args.traces.wanted() && args.watch_flow.is_none() {
+        let help = "add --watch-flow MESSAGE -o DIR, for example --watch-flow 1 -o out";
+        return Err(Failure::with_help("--trace-out of a contest traces the frames of one message", help));
     }
     let (configs, others) = ns3::among(&args.files)?;
     match (configs.is_empty(), others.is_empty()) {
