@@ -51,11 +51,16 @@ impl SpanRequest {
 
     /// Returns the name of a packet.
     pub(super) fn name(&self, tag: u64) -> String {
-        let FrameTag { answer, number, .. } = FrameTag::from(tag);
+        let number = self.message.map_or(tag, |_| FrameTag::from(tag).number.into());
+        format!("{} {number}", self.kind(tag))
+    }
+
+    /// Returns the name of a packet's kind.
+    pub(super) fn kind(&self, tag: u64) -> &'static str {
         match self.message {
-            None => format!("packet {tag}"),
-            Some(_) if answer => format!("answer {number}"),
-            Some(_) => format!("data {number}"),
+            None => "packet",
+            Some(_) if FrameTag::from(tag).answer => "answer",
+            Some(_) => "data",
         }
     }
 }

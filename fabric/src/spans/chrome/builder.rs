@@ -114,14 +114,16 @@ impl Builder {
     pub(super) fn take(&mut self, id: &str, span: &Span, port: &dyn Fn(u16) -> String) {
         match span {
             Span::Packet { tag, from, to, end } => {
-                let end = match end {
-                    End::Sent(on) => json!({ "packet": self.request.key(*tag), "sent_on": port(*on) }),
+                let (key, kind) = (self.request.key(*tag), self.request.kind(*tag));
+                let (fate, args) = match end {
+                    End::Sent(on) => ("sent".to_owned(), json!({ "packet": key, "sent_on": port(*on) })),
                     End::Inside { reason, absorbed } => {
                         let word = if *absorbed { "absorbed" } else { "dropped" };
-                        json!({ "packet": self.request.key(*tag), word: reason })
+                        (format!("{word}: {reason}"), json!({ "packet": key, word: reason }))
                     }
                 };
-                let event = json!({ "name": self.request.name(*tag), "cat": "packet", "args": end });
+                // Viewers put events of one name on one track, so packets with the same end share a track.
+                let event = json!({ "name": format!("{kind} {fate}"), "cat": "packet", "args": args });
                 self.pair(&format!("p{id}"), (*from, *to), None, &event);
             }
             Span::Pass { tag, pipe, gress, times } => self.pass(*tag, *pipe, *gress, times),
