@@ -28,6 +28,7 @@ mod performance;
 mod pool;
 mod ran;
 mod records;
+mod required;
 mod roles;
 mod run;
 mod samples;
