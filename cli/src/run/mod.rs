@@ -6,6 +6,7 @@ mod json;
 mod markdown;
 mod ns3;
 mod page;
+mod sizes;
 mod source;
 mod sweep;
 mod text;
@@ -106,13 +107,6 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
     let (configs, others) = ns3::among(&args.files)?;
     match (configs.is_empty(), others.is_empty()) {
         (true, _) => {}
-        (false, true) if args.html.is_some() => {
-            let help = "use -o DIR, which has tables and charts";
-            return Err(Failure::with_help(
-                "--html is for scenarios and contests, not for configs of ns-3 simulators",
-                help,
-            ));
-        }
         (false, true) => return ns3::run(configs, args, catalogue, as_json),
         (false, false) => {
             return Err(Failure::input(
