@@ -48,6 +48,7 @@ use sluice_report as report;
 use sluice_report::coverage as coverage_report;
 use sluice_switch::property::general_and;
 use sluice_switch::{BufferSetup, Mode, QueueSetup, SwitchConfig};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -128,16 +129,18 @@ pub(crate) fn device(args: &ReplayArgs, catalogue: &Catalogue) -> Result<Describ
         Some(path) => resolve::routed(stage, placed, &ports, path, args.buffer.is_some())?,
         None => resolve::entries(stage, placed, &ports, entries, args.buffer.is_some())?,
     };
-    let mut speeds = Vec::new();
-    // A slower port of the default entries keeps its speed unless the user sets the speeds.
+    // The user's speeds count most, then those of the port map.
+    let mut speeds = BTreeMap::new();
     if args.port_speed.is_none() {
         let of =
             |(front, speed): &(FrontPort, BitRate)| Some((ports.front(*front)?.dev_port.number(), *speed));
         speeds.extend(setup.port_speeds.iter().filter_map(of));
+        speeds.extend(resolve::slower_ports(&ports));
     }
     for text in &args.port_speeds {
-        speeds.push(port_speed(text, &ports)?);
+        speeds.extend([port_speed(text, &ports)?]);
     }
+    let speeds = speeds.into_iter().collect();
     let profile = |name| buffer_profile::profile(name, &chip, Path::new(""), ports.names().map(Arc::as_ref));
     let buffer = args.buffer.as_deref().map(profile).transpose()?;
     let buffer = buffer.map(|file| BufferSetup { file, seed: args.seed });
