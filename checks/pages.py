@@ -59,6 +59,28 @@ name = "ecmp"
 name = "letflow"
 """
 
+# A star of four hosts with a config as HPCC's simulator has them.
+NS3 = {
+    "ns3.txt": """TOPOLOGY_FILE topology.txt
+FLOW_FILE flow.txt
+FCT_OUTPUT_FILE fct.txt
+PFC_OUTPUT_FILE pfc.txt
+CC_MODE 1
+EWMA_GAIN 0.00390625
+RATE_HAI 100Mb/s
+RATE_AI 50Mb/s
+KMAX_MAP 1 100000000000 1600
+KMIN_MAP 1 100000000000 400
+PMAX_MAP 1 100000000000 0.2
+BUFFER_SIZE 1
+QLEN_MON_FILE qlen.txt
+QLEN_MON_START 2000000000
+QLEN_MON_END 2010000000
+""",
+    "topology.txt": "5 1 4\n0\n" + "".join(f"0 {host} 100Gbps 0.001ms 0\n" for host in range(1, 5)),
+    "flow.txt": "3\n" + "".join(f"{host} 1 3 100 300000 2.0001\n" for host in range(2, 5)),
+}
+
 # Name of the page, arguments before --html, and words that must be on it.
 PAGES = [
     ("report", ["report", "l3-ecmp"], ["Units per stage", "ipv6_route", "cycles", "if (vlan.isValid()"]),
@@ -75,6 +97,7 @@ PAGES = [
     ("fuzz", ["fuzz", "ecmp", "--cases", "8", "--mutants", "12"], ["parser_states", "program ecmp;", "Mutants"]),
     ("run-scenarios", ["run", "--filter", "8.1", "--filter", "8.8"], ["Every assertion", "8.1"]),
     ("run-contest", ["run", "@contest.toml"], ["Programs compared", "letflow", "ecmp.dropped == 0"]),
+    ("run-ns3", ["run", "@ns3.txt"], ["Slowdown by size", "0b000201"]),
 ]
 
 HARNESS = """<!DOCTYPE html><meta charset="utf-8"><body><pre id="results"></pre><script>
@@ -104,7 +127,7 @@ def chromium(binary, arguments):
 
 def make(binary, name, arguments, folder):
     """Makes a page and returns its path; the arguments name files of this tool with `@`."""
-    files = {"@contest.toml": os.path.join(folder, "contest.toml")}
+    files = {"@" + file: os.path.join(folder, file) for file in ["contest.toml", "ns3.txt"]}
     page = os.path.join(folder, name + ".html")
     words = [files.get(word, word) for word in arguments] + ["--html", page]
     done = subprocess.run([binary] + words, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
@@ -175,8 +198,9 @@ def main():
         return 2
     binary, failed = os.path.abspath(args.binary), 0
     with tempfile.TemporaryDirectory() as folder:
-        with open(os.path.join(folder, "contest.toml"), "w", encoding="utf-8") as file:
-            file.write(CONTEST)
+        for name, text in {"contest.toml": CONTEST, **NS3}.items():
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
         subprocess.run([binary] + LOSSLESS, cwd=folder, stdout=subprocess.DEVNULL, check=True)
         for name, arguments, words in PAGES:
             if args.only not in name:

@@ -115,6 +115,11 @@ impl PortNames {
         did_you_mean(name, self.ports.values().map(|port| port.name.as_str()))
     }
 
+    /// Returns the fastest speed that the file gives a port; `None` if it gives none.
+    pub fn fastest(&self) -> Option<BitRate> {
+        self.ports.values().filter_map(|port| port.speed).max()
+    }
+
     /// Returns all ports in the order of the front panel.
     pub fn iter(&self) -> impl Iterator<Item = (FrontPort, &NamedPort)> {
         self.ports.iter().map(|(front, port)| (*front, port))
@@ -242,6 +247,7 @@ mod tests {
         assert_eq!((ini.front("etp5"), ini.front("etp2")), (Some(FrontPort(1)), None));
         assert_eq!(ini.front("Ethernet8"), Some(FrontPort(0)));
         assert_eq!(ini.iter().next().unwrap().1.speed, Some(BitRate::from_gbps(40)));
+        assert_eq!(ini.fastest(), Some(BitRate::from_gbps(100)));
         let json = r#"{"PORT": {"Ethernet4": {"alias": "one", "speed": "100000"}, "Ethernet0": {}}}"#;
         assert_eq!(fronts(&PortNames::parse("a.json", json).unwrap()), [(0, "Ethernet0"), (1, "Ethernet4")]);
         let csv = PortNames::parse("a.csv", "name,front\nserver7, 3 # rack 2\n\nuplink,31\n").unwrap();

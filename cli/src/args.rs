@@ -404,13 +404,13 @@ pub(crate) struct ReplayArgs {
     )]
     pub(crate) unique_ip: Option<Addresses>,
     /// Search the highest rate without loss (no-drop rate), then replay at it; all input ports send at the same rate
-    #[arg(long, conflicts_with_all = ["functional", "trace", "pace", "timeline"])]
+    #[arg(long, conflicts_with_all = ["functional", "trace", "trace_out", "pace", "timeline"])]
     pub(crate) find_ndr: bool,
     /// Resolution of --find-ndr: largest distance to the lowest rate with loss [default: 1/1000 of the line rate]
     #[arg(long, value_name = "RATE", requires = "find_ndr", value_parser = quantity::<BitRate>)]
     pub(crate) ndr_resolution: Option<BitRate>,
     /// Run without time and queues: the same passes, one after another
-    #[arg(long, conflicts_with = "timeline")]
+    #[arg(long, conflicts_with_all = ["timeline", "trace_out"])]
     pub(crate) functional: bool,
     /// Print what happens to each packet: parser states, tables, entries, actions, cycles
     #[arg(long)]
@@ -483,7 +483,7 @@ pub(crate) struct ReplayArgs {
     #[command(flatten)]
     pub(crate) timelines: crate::timeline::TimelineArgs,
     #[command(flatten)]
-    pub(crate) traces: crate::replay::TraceOutArgs,
+    pub(crate) traces: crate::trace_out::TraceOutArgs,
 }
 
 impl ReplayArgs {

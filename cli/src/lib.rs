@@ -145,6 +145,7 @@ mod terminal;
 mod test;
 mod timeline;
 mod topology;
+mod trace_out;
 mod usage;
 mod verdict;
 

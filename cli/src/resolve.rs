@@ -64,16 +64,33 @@ pub(crate) fn fit(program: &Program, chip: &ChipSpec, options: &Options) -> Resu
     place_with(program, chip, options, &mut |_, _| {}).map_err(Box::new)
 }
 
-/// Returns the ports of a chip at a speed; without one, at the chip's default. A port map is a file with names of ports.
+/// Returns the ports of a chip at a speed; without one, at the fastest speed in the port map, a file with names of ports, or
+/// else at the chip's default.
 pub(crate) fn ports(chip: &ChipSpec, speed: Option<BitRate>, map: Option<&Path>) -> Result<PortMap, Failure> {
-    let ports = match speed {
+    let names = map.map(port_names).transpose()?;
+    let of_map = names.as_ref().and_then(|names| names.fastest()).filter(|_| speed.is_none());
+    let ports = match speed.or(of_map) {
         None => PortMap::default_for(chip).map_err(Failure::input)?,
-        Some(rate) => PortMap::new(chip, rate).map_err(Failure::input)?,
+        Some(rate) => PortMap::new(chip, rate).map_err(|e| match (map, of_map) {
+            (Some(path), Some(_)) => Failure::with_help(
+                format!("{}: {e}", path.display()),
+                "--port-speed RATE gives all ports a speed that the chip has",
+            ),
+            _ => Failure::input(e),
+        })?,
     };
-    Ok(match map {
+    Ok(match names {
         None => ports,
-        Some(path) => ports.with_names(port_names(path)?),
+        Some(names) => ports.with_names(names),
     })
+}
+
+/// Returns the speeds of the ports that the port map gives one that differs from that of all ports, by dev_port.
+pub(crate) fn slower_ports(ports: &PortMap) -> Vec<(u16, BitRate)> {
+    let named = ports.names().into_iter().flat_map(|names| names.iter());
+    let speed = named.filter_map(|(front, named)| Some((ports.front(front)?, named.speed?)));
+    let other = speed.filter(|(port, speed)| port.speed != *speed);
+    other.map(|(port, speed)| (port.dev_port.number(), speed)).collect()
 }
 
 /// Returns the names of ports in a file.

@@ -9,6 +9,7 @@
 //!   evenly groups spread them.
 //! - [`flowlets`]: counts flowlets of captures, and sends captures through load balancers.
 //! - [`max_min`]: max-min fair rates by water filling.
+//! - [`spans`]: passes, queues, links and hosts of sampled packets as a trace for viewers.
 //! - [`story`]: the life of one flow, from what observers of the switches saw.
 //!
 //! This crate reads no clock of the machine and no file by name; a network uses threads only if the caller asks for them.
@@ -21,5 +22,6 @@ pub mod max_min;
 pub mod network;
 pub mod polarization;
 pub mod senders;
+pub mod spans;
 pub mod story;
 pub mod topology;

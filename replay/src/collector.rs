@@ -5,10 +5,10 @@ use crate::captures::{CaptureOutputs, End};
 use crate::comment;
 use crate::control_plane::Heard;
 use crate::property_check::PropertyCheck;
-use crate::spans::Spans;
 use crate::trace::Trace;
 use crate::view::SwitchView;
 use hdrhistogram::Histogram;
+use sluice_fabric::spans::Spans;
 use sluice_switch::{
     DeviceDrop, Digest, GENERATED, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, Reason, Sink,
 };

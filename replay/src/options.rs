@@ -1,8 +1,8 @@
 //! Settings of a replay, except for those of a switch or an input.
 
-use crate::spans::SpanRequest;
 use sluice_asic::units::{Duration, Length};
 use sluice_exec::cover::Points;
+use sluice_fabric::spans::SpanRequest;
 use sluice_pcaps::replay::{Rewrite, Schedule};
 use sluice_switch::property::Property;
 

@@ -1,7 +1,6 @@
 //! Names and speeds of a switch's ports, for the outputs of a run.
 
 use crate::options::{Checks, Options};
-use sluice_asic::port::PortKind;
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_control::ControlOp;
 use sluice_fabric::network::SwitchSetup;
@@ -66,11 +65,6 @@ impl<'a> SwitchView<'a> {
 
     /// Returns the name of a dev_port in summaries: the user's name or the front-panel number, `cpu`, `recirc:N`, or `dev:N`.
     pub(crate) fn port_name(&self, dev_port: u16) -> String {
-        match self.setup.ports.iter().find(|p| p.dev_port.number() == dev_port).map(|p| p.kind) {
-            Some(PortKind::Front(front)) => self.setup.ports.shown(front),
-            Some(PortKind::Cpu) => "cpu".to_owned(),
-            Some(PortKind::Recirculation) => format!("recirc:{dev_port}"),
-            None => format!("dev:{dev_port}"),
-        }
+        self.setup.port_name(dev_port)
     }
 }

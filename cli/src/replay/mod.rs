@@ -13,9 +13,9 @@ mod progress;
 mod rate_text;
 mod schedule;
 mod sonic;
+mod spans;
 mod stdin;
 mod text;
-mod trace_out;
 
 use crate::args::{EngineKind, ReplayArgs, SchedulerKind};
 use crate::buffer_profile;
@@ -44,17 +44,17 @@ use sluice_pcaps::replay::{Pace, Schedule};
 use sluice_place::report::Report;
 use sluice_replay::{
     Attached, Captures, Checks, ExecutorFactory, Inputs, Options, Outcome, PropertyFactory, RateSearch,
-    Replay, TimelineRequest, TraceFacts, interpreter, traced_interpreter,
+    Replay, TimelineRequest, interpreter, traced_interpreter,
 };
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
 use sluice_switch::property::general_and;
 use sluice_switch::{BufferSetup, Mode, QueueSetup, SwitchConfig};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-pub(crate) use trace_out::TraceOutArgs;
 
 /// A resolved replay of one switch.
 struct Job<'a> {
@@ -131,16 +131,18 @@ pub(crate) fn device(args: &ReplayArgs, catalogue: &Catalogue) -> Result<Describ
         Some(path) => resolve::routed(stage, placed, &ports, path, args.buffer.is_some())?,
         None => resolve::entries(stage, placed, &ports, entries, args.buffer.is_some())?,
     };
-    let mut speeds = Vec::new();
-    // A slower port of the default entries keeps its speed unless the user sets the speeds.
+    // The user's speeds count most, then those of the port map.
+    let mut speeds = BTreeMap::new();
     if args.port_speed.is_none() {
         let of =
             |(front, speed): &(FrontPort, BitRate)| Some((ports.front(*front)?.dev_port.number(), *speed));
         speeds.extend(setup.port_speeds.iter().filter_map(of));
+        speeds.extend(resolve::slower_ports(&ports));
     }
     for text in &args.port_speeds {
-        speeds.push(port_speed(text, &ports)?);
+        speeds.extend([port_speed(text, &ports)?]);
     }
+    let speeds = speeds.into_iter().collect();
     let profile = |name| buffer_profile::profile(name, &chip, Path::new(""), ports.names().map(Arc::as_ref));
     let buffer = args.buffer.as_deref().map(profile).transpose()?;
     let buffer = buffer.map(|file| BufferSetup { file, seed: args.seed });
@@ -222,7 +224,7 @@ fn options(args: &ReplayArgs, schedule: Schedule) -> Result<Options, Failure> {
         comments: args.comments,
         strict: args.strict,
         trace: args.trace,
-        spans: args.traces.request(),
+        spans: args.traces.request(None),
     })
 }
 
@@ -301,8 +303,8 @@ fn finish<E: Executor>(
         warnings.splice(0..0, job.warnings.iter().cloned().map(Value::String));
     }
     add_rate(&mut summary, found);
-    let facts = TraceFacts { program: job.switch.placed.program.name.clone(), packets: outcome.sent };
-    job.args.traces.write(&[(&facts.program, &outcome)], &|_, _| String::new(), &facts)?;
+    let program = &job.switch.placed.program.name;
+    spans::write(job.args, program, &[(program, &outcome)], &|_, _| String::new(), outcome.sent)?;
     if let Some(path) = &job.args.html {
         files::write(path, &page(job, &files, &outcome, &summary))?;
     }

@@ -7,6 +7,7 @@ mod markdown;
 mod ns3;
 mod page;
 pub(crate) mod scenario_job;
+mod sizes;
 mod source;
 mod sweep;
 mod text;
@@ -19,6 +20,7 @@ use crate::invocation::Out;
 use crate::numbers::{number, threads};
 use crate::terminal;
 use crate::timeline::check_built;
+use crate::trace_out::TraceOutArgs;
 use crate::verdict::{Ended, Verdict, VerdictFiles};
 use clap::Args;
 use sluice_asic::names::did_you_mean;
@@ -87,6 +89,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) on: Option<String>,
     #[command(flatten)]
+    pub(crate) traces: TraceOutArgs,
+    #[command(flatten)]
     pub(crate) verdicts: VerdictFiles,
     #[command(flatten)]
     pub(crate) p4: crate::p4::P4Args,
@@ -97,16 +101,13 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
     if args.on.is_some() {
         return Err(needs_python("run"));
     }
+    if args.traces.wanted() && args.watch_flow.is_none() {
+        let help = "add --watch-flow MESSAGE -o DIR, for example --watch-flow 1 -o out";
+        return Err(Failure::with_help("--trace-out of a contest traces the frames of one message", help));
+    }
     let (configs, others) = ns3::among(&args.files)?;
     match (configs.is_empty(), others.is_empty()) {
         (true, _) => {}
-        (false, true) if args.html.is_some() => {
-            let help = "use -o DIR, which has tables and charts";
-            return Err(Failure::with_help(
-                "--html is for scenarios and contests, not for configs of ns-3 simulators",
-                help,
-            ));
-        }
         (false, true) => return ns3::run(configs, args, catalogue, as_json),
         (false, false) => {
             return Err(Failure::input(

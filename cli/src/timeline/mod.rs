@@ -86,7 +86,7 @@ pub(crate) fn interval(text: &str) -> Result<Duration, String> {
 }
 
 /// Number of columns of a table.
-const COUNT: usize = 11;
+const COUNT: usize = 12;
 /// Columns of a table; times are in ps since the first packet, everything else but `index` is in cells.
 const COLUMNS: [Column; COUNT] = [
     Column::new("time_ps", Kind::Number),
@@ -100,6 +100,7 @@ const COLUMNS: [Column; COUNT] = [
     Column::new("watermark", Kind::Number),
     Column::new("headroom_watermark", Kind::Optional),
     Column::new("paused", Kind::Optional),
+    Column::new("limit", Kind::Optional),
 ];
 
 /// Returns the values of a row; values that a place does not have are missing.
@@ -120,6 +121,7 @@ fn cells<'a>(row: &TimelineRow<'a>) -> [Cell<'a>; COUNT] {
         number(level.watermark),
         only(group, level.headroom_watermark),
         only(group || queue, level.paused.into()),
+        row.limit.map_or(Cell::Missing, number),
     ]
 }
 

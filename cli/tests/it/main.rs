@@ -43,5 +43,6 @@ mod schemas;
 mod support;
 mod terminal;
 mod timelines;
+mod traces;
 mod words;
 mod workloads;

@@ -108,6 +108,21 @@ fn a_config_writes_the_simulators_files_and_says_what_differs() {
 }
 
 #[test]
+fn a_page_has_the_flows_and_the_pauses() {
+    let dir = folder(CONFIG, STAR, FLOWS);
+    let (code, text, notes) = run(dir.path(), &["run", "mix/config.txt", "--html", "page.html"]);
+    assert_eq!(code, 0, "{notes}{text}");
+    let page = fs::read_to_string(dir.path().join("page.html")).unwrap();
+    for part in ["4 flows complete", "Slowdown against a lone flow", "Slowdown by size", "Paused ports", "79"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    // The four flows are listed, each with its source first.
+    assert_eq!(page.matches("<tr><td class=\"l\">0b000").count(), 4, "{page}");
+    assert!(page.contains("sluice run mix/config.txt --html page.html"));
+}
+
+#[test]
 fn every_congestion_control_of_the_simulators_completes_its_flows() {
     for (mode, window) in [("0", "0"), ("1", "1"), ("3", "1"), ("7", "0"), ("8", "1")] {
         let config = CONFIG

@@ -472,3 +472,30 @@ fn an_action_of_two_gresses_has_one_name_in_entries() {
     fs::write(&entries, entry("C.all", "dst") + &entry("EC.last", "egress_port")).unwrap();
     ok(&["entries", text(&leaf), "--check", text(&entries)]);
 }
+
+#[test]
+fn a_report_has_the_lines_of_registers_and_fields() {
+    let dir = folder("p4-lines");
+    let source = PROGRAM
+        .replace("#include \"ports.p4\"\n", "")
+        .replace("FIELD", "ucast_egress_port")
+        .replace("PORT)", "8)");
+    // The register and its use are in the lines after that of the action.
+    let source = source.replace(
+        "    table all {",
+        "    Register<bit<32>, bit<1>>(2) last;\n    RegisterAction<bit<32>, bit<1>, bit<32>>(last) keep = {\n        \
+         void apply(inout bit<32> value) { value = hdr.ethernet.src[31:0]; } };\n    table all {",
+    );
+    let source = source.replace("all.apply(); }", "all.apply(); keep.execute(0); }");
+    let line = |part: &str| 1 + source.lines().position(|line| line.contains(part)).unwrap();
+    let (leaf, page) = (dir.path().join("leaf.p4"), dir.path().join("page.html"));
+    fs::write(&leaf, &source).unwrap();
+    let report = crate::support::json(&["--json", "report", text(&leaf), "--html", text(&page)]);
+    let register = &report["arrays"][0];
+    assert_eq!(register["line"], line("Register<bit<32>, bit<1>>(2)"), "{register}");
+    assert!(register["file"].as_str().unwrap().ends_with("leaf.p4"));
+    let page = fs::read_to_string(page).unwrap();
+    let fields = page.split("<section id=\"fields\"").nth(1).unwrap();
+    let field = fields.split("ethernet.src").nth(1).unwrap().split("</tr>").next().unwrap();
+    assert!(field.contains(&format!("leaf.p4:{}", line("header ethernet_h"))), "{field}");
+}

@@ -144,3 +144,39 @@ fn explain_lists_the_ports() {
     let out = sluice(&["explain", "PHV", "--port-speed", "100G"]);
     assert_eq!(out.status.code(), Some(2));
 }
+
+#[test]
+fn a_port_map_of_sonic_sets_the_speeds() {
+    let dir = folder("speeds");
+    let map = dir.path().join("port_config.ini");
+    let rows = "# name lanes alias index speed\nEthernet0 1,2 a 1 100000\nEthernet4 3,4 b 2 25000\nEthernet8 5,6 c 3 100000\n";
+    fs::write(&map, rows).unwrap();
+    let speeds = |more: &[&str]| -> Vec<(String, u64)> {
+        let args = ["replay", "l3-ecmp", "--json", "--port-map", text(&map), "-i"];
+        let inputs = ["Ethernet4@l3-ecmp.pcap", "-i", "Ethernet0@l3-ecmp.pcap"];
+        let capture = concat!(env!("CARGO_MANIFEST_DIR"), "/../pcaps/samples/");
+        let inputs = inputs.map(|word| word.replace('@', &format!("@{capture}")));
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        let s = json(&[&args[..], &inputs, more].concat());
+        let received = s["ports"].as_array().unwrap().iter().filter(|p| p["rx_packets"].as_u64() > Some(0));
+        let speed =
+            received.map(|p| (p["port"].as_str().unwrap().to_owned(), p["speed_bps"].as_u64().unwrap()));
+        speed.collect()
+    };
+    let named = |first: u64, second: u64| {
+        vec![
+            ("Ethernet0".to_owned(), first * 1_000_000_000),
+            ("Ethernet4".to_owned(), second * 1_000_000_000),
+        ]
+    };
+    assert_eq!(speeds(&[]), named(100, 25));
+    assert_eq!(speeds(&["--port", "Ethernet4=10G"]), named(100, 10), "the command line counts more");
+    assert_eq!(speeds(&["--port-speed", "200G"]), named(200, 200));
+    // The chip has no such ports.
+    fs::write(&map, rows.replace("100000", "40000")).unwrap();
+    let (code, message) = refused(&["replay", "l3-ecmp", "--port-map", text(&map)]);
+    assert!(
+        code == 2 && message.contains("port speed 40Gbps") && message.contains("--port-speed RATE"),
+        "{message}"
+    );
+}

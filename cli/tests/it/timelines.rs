@@ -12,15 +12,15 @@ use std::process::{Command, Stdio};
 type Place = (String, String, u64);
 type Row = (u64, Place, BTreeMap<&'static str, u64>);
 
-const VALUES: [&str; 7] =
-    ["cells", "reserved", "shared", "headroom", "watermark", "headroom_watermark", "paused"];
+const VALUES: [&str; 8] =
+    ["cells", "reserved", "shared", "headroom", "watermark", "headroom_watermark", "paused", "limit"];
 
 fn rows(path: &Path) -> Vec<Row> {
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines = text.lines();
     assert_eq!(
         lines.next().unwrap(),
-        "time_ps,subject,name,index,cells,reserved,shared,headroom,watermark,headroom_watermark,paused"
+        "time_ps,subject,name,index,cells,reserved,shared,headroom,watermark,headroom_watermark,paused,limit"
     );
     let row = |line: &str| {
         let cells: Vec<&str> = line.split(',').collect();
@@ -175,4 +175,29 @@ fn scenarios_have_timelines_of_each_device() {
     assert!(last(&rows).values().all(|v| v["cells"] == 0 && v.get("paused").is_none_or(|p| *p == 0)));
     let manifest = std::fs::read_to_string(out.join("manifest.json")).unwrap();
     assert!(manifest.contains("8.5.a.timeline.csv") && manifest.contains("8.5.a.timeline.svg"));
+}
+
+#[test]
+fn a_group_pauses_its_senders_at_its_limit() {
+    let dir = folder("limits");
+    let (capture, csv) = (dir.path().join("lossless.pcapng"), dir.path().join("t.csv"));
+    let rate = ["--dscp", "3", "--dst", "10.9.9.9/32", "--rate", "100G"];
+    let made = ["gen", "udp", "--packets", "2k", "--size", "1024"];
+    ok(&[&made[..], &rate, &["-o", text(&capture)]].concat());
+    let inputs = ["0", "1"].map(|port| format!("{port}@{}", capture.display()));
+    let replay =
+        ["replay", "l3-ecmp", "-i", &inputs[0], "-i", &inputs[1], "--buffer", "th", "--port-speed", "100G"];
+    ok(&[&replay[..], &["--obey-pfc", "--timeline", text(&csv)]].concat());
+    let (mut pauses, mut before) = (0, BTreeMap::new());
+    for (time, place, values) in rows(&csv).into_iter().filter(|(_, place, _)| place.0 == "pg") {
+        let begins = values["paused"] == 1 && before.insert(place.clone(), 1) != Some(1);
+        // The group is at its limit when it asks for a pause: what comes after is headroom.
+        if begins {
+            let full = values["cells"] >= values["limit"] || values["headroom"] > 0;
+            assert!(full, "{place:?} at {time}: {values:?}");
+        }
+        pauses += u64::from(begins);
+        before.insert(place, values["paused"]);
+    }
+    assert!(pauses > 5, "{pauses}");
 }

@@ -18,6 +18,7 @@ pub mod rate_dctcp;
 pub mod rdma;
 pub mod receive_cache;
 pub mod recovery;
+pub mod tag;
 pub mod tcp;
 pub mod timely;
 pub mod udp;

@@ -97,6 +97,11 @@ impl Hosts {
         self.list.get(number).map(|attached| &*attached.host)
     }
 
+    /// Returns a host to change its settings.
+    pub(super) fn get_mut(&mut self, number: usize) -> Option<&mut (dyn Host + 'static)> {
+        self.list.get_mut(number).map(|attached| &mut *attached.host)
+    }
+
     /// Returns the delay of the shortest cable.
     pub(super) fn nearest(&self) -> Duration {
         self.nearest

@@ -205,6 +205,13 @@ impl<E: Executor> Network<E> {
         any.downcast_ref()
     }
 
+    /// Returns a host to change its settings, if its type is `H`.
+    pub fn host_mut<H: Host>(&mut self, id: HostId) -> Option<&mut H> {
+        let (node, number) = self.hosts.get(id.0 as usize)?;
+        let any: &mut dyn std::any::Any = self.nodes.get_mut(*node)?.hosts.get_mut(*number)?;
+        any.downcast_mut()
+    }
+
     /// Schedules an operation of the control plane at a switch for `time`.
     ///
     /// # Errors

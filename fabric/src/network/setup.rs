@@ -3,7 +3,7 @@
 use super::link::{LinkChange, Probability};
 use super::{LinkId, SwitchId, Way};
 use sluice_asic::chip::ChipSpec;
-use sluice_asic::port::{DevPort, FrontPort, Port, PortError, PortMap};
+use sluice_asic::port::{DevPort, FrontPort, Port, PortError, PortKind, PortMap};
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_control::{ControlError, ControlOp, ControlState};
 use sluice_exec::control_state;
@@ -88,6 +88,17 @@ impl SwitchSetup {
         let dev = port.dev_port.number();
         let own = self.config.port_speeds.iter().rev().find(|(of, _)| *of == dev);
         own.map_or(port.speed, |(_, speed)| *speed)
+    }
+
+    /// Returns the name of a dev_port for readers: the user's name or the front-panel number, `cpu`, `recirc:N`, or `dev:N`.
+    #[must_use]
+    pub fn port_name(&self, dev_port: u16) -> String {
+        match self.ports.iter().find(|p| p.dev_port.number() == dev_port).map(|p| p.kind) {
+            Some(PortKind::Front(front)) => self.ports.shown(front),
+            Some(PortKind::Cpu) => "cpu".to_owned(),
+            Some(PortKind::Recirculation) => format!("recirc:{dev_port}"),
+            None => format!("dev:{dev_port}"),
+        }
     }
 
     /// Returns the dev_port of a front-panel port.

@@ -224,6 +224,8 @@ fn array(array: &ArrayReport) -> Value {
         "instructions": array.instructions.iter().map(|(action, uses)| json!({
             "action": action, "uses": uses,
         })).collect::<Vec<_>>(),
+        "file": array.at.file,
+        "line": array.at.line,
     })
 }
 

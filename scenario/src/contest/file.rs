@@ -2,6 +2,7 @@
 
 use super::hosts::HostsSetting;
 use super::metrics::MetricsSetting;
+use super::required;
 use super::roles::RoleSetting;
 use super::schedule::{self, ScheduleSetting};
 use super::seeds::{self, SeedsSetting};
@@ -20,7 +21,8 @@ use toml::de::DeTable;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contest {
-    /// Title for readers.
+    /// Title for readers; the file's name without `.toml` by default.
+    #[serde(default)]
     pub name: String,
     /// Id in results, unique among scenarios and contests; empty by default.
     #[serde(default)]
@@ -197,11 +199,28 @@ impl Contest {
     /// If the text is not TOML, a key is unknown, or a value is out of range; the error says where.
     pub fn parse(origin: &str, text: &str) -> Result<Contest, ContestError> {
         let name = || origin.to_owned();
-        let mut file: Contest = toml::from_str(text).map_err(|e| ContestError::toml(origin, text, e))?;
+        let missing = required::missing(text);
+        let parsed = toml::from_str(text).map_err(|e| match e.message().starts_with("missing field") {
+            true if !missing.is_empty() => Contest::lacks(origin, &missing),
+            _ => ContestError::toml(origin, text, e),
+        });
+        let mut file: Contest = parsed?;
+        if missing.len() > 1 {
+            return Err(Contest::lacks(origin, &missing));
+        }
         (file.origin, file.text) = (name(), text.to_owned());
+        if file.name.is_empty() {
+            let file_name = origin.rsplit(['/', '\\']).next().unwrap_or(origin);
+            file.name = file_name.strip_suffix(".toml").unwrap_or(file_name).to_owned();
+        }
         file.workload.read(text).map_err(|what| ContestError::Value { origin: name(), what })?;
         file.check().map_err(|what| ContestError::Value { origin: name(), what })?;
         Ok(file)
+    }
+
+    fn lacks(origin: &str, missing: &[&str]) -> ContestError {
+        let what = format!("{}; docs/contest.md has a whole file", required::sentence(missing));
+        ContestError::Value { origin: origin.to_owned(), what }
     }
 
     /// Returns true if the text is a contest, false if it is a file of scenarios: a contest has the table `workload`. A text

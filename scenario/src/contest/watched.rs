@@ -3,14 +3,17 @@
 use super::file::Contest;
 use super::ran::assemble;
 use super::run::{ContestSetup, Ready, RunError, messages, ready};
+use super::traced::{self, TracedMessage};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::deploy::Files;
 use sluice_fabric::host::message::{FlowState, Message};
 use sluice_fabric::host::nic::HostMessages;
 use sluice_fabric::host::nic::Nic;
-use sluice_fabric::network::{HostId, Network, Observer, SwitchId};
-use sluice_switch::QueueEvent;
+use sluice_fabric::host::tag::FrameTag;
+use sluice_fabric::network::{Entered, HostId, LinkFrame, Network, Observer, SwitchId};
+use sluice_fabric::spans::{SpanObserver, SpanRequest};
+use sluice_switch::{Left, Lost, PassEvent, QueueEvent};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::str::FromStr;
@@ -61,6 +64,8 @@ pub struct Watched {
     pub queues: Vec<String>,
     /// Samples from its start to its end.
     pub samples: Vec<FlowSample>,
+    /// Spans of its frames, if they are asked for.
+    pub traced: Option<TracedMessage>,
 }
 
 /// A message at one time.
@@ -75,25 +80,78 @@ pub struct FlowSample {
     pub queues: Vec<(u64, Option<u64>)>,
 }
 
-/// Records the queues of one switch that the packets of a message enter.
-#[derive(Clone, Debug, Default)]
+/// Records the queues of one switch that the packets of a message enter, and spans of its frames if they are asked for.
+#[derive(Clone, Debug)]
 struct Path {
-    pair: u64,
+    pair: u32,
     /// Most cells found since the last sample, by dev_port and queue.
     found: BTreeMap<(u16, u8), u32>,
+    spans: Option<SpanObserver>,
+}
+
+impl Path {
+    fn new(pair: u32, spans: Option<SpanObserver>) -> Path {
+        Path { pair, found: BTreeMap::new(), spans }
+    }
 }
 
 impl Observer for Path {
-    fn enqueued(&mut self, _: SwitchId, event: &QueueEvent) {
-        // Hosts tag the data packets of a message with its number.
-        if event.tag == self.pair {
+    fn entered(&mut self, at: SwitchId, frame: &Entered, bytes: &[u8]) {
+        if let Some(spans) = &mut self.spans {
+            spans.entered(at, frame, bytes);
+        }
+    }
+
+    fn on_link(&mut self, from: SwitchId, frame: &LinkFrame, head: &[u8], tail: &[u8]) {
+        if let Some(spans) = &mut self.spans {
+            spans.on_link(from, frame, head, tail);
+        }
+    }
+
+    fn delivered(&mut self, from: SwitchId, frame: &Left, head: &[u8], tail: &[u8]) {
+        if let Some(spans) = &mut self.spans {
+            spans.delivered(from, frame, head, tail);
+        }
+    }
+
+    fn mac_sent(&mut self, from: SwitchId, frame: &Left, bytes: &[u8]) {
+        if let Some(spans) = &mut self.spans {
+            spans.mac_sent(from, frame, bytes);
+        }
+    }
+
+    fn lost(&mut self, at: SwitchId, packet: &Lost, head: &[u8], tail: &[u8]) {
+        if let Some(spans) = &mut self.spans {
+            spans.lost(at, packet, head, tail);
+        }
+    }
+
+    fn pass(&mut self, at: SwitchId, event: &PassEvent) {
+        if let Some(spans) = &mut self.spans {
+            spans.pass(at, event);
+        }
+    }
+
+    fn enqueued(&mut self, at: SwitchId, event: &QueueEvent) {
+        let FrameTag { pair, answer, .. } = event.tag.into();
+        if pair == self.pair && !answer {
             let most = self.found.entry((event.port, event.qid)).or_default();
             *most = event.depth.get().max(*most);
+        }
+        if let Some(spans) = &mut self.spans {
+            spans.enqueued(at, event);
+        }
+    }
+
+    fn dequeued(&mut self, at: SwitchId, event: &QueueEvent) {
+        if let Some(spans) = &mut self.spans {
+            spans.dequeued(at, event);
         }
     }
 }
 
-/// Runs a program with a seed until a message is acknowledged, and records the message every `every`.
+/// Runs a program with a seed until a message is acknowledged, and records the message every `every`. With `spans`, it also
+/// records the spans of the message's frames; the request's `message` is set here.
 ///
 /// # Errors
 /// Those of [`run_contest`](super::run_contest); or if there is no such message, or there would be too many samples.
@@ -101,7 +159,7 @@ pub fn watch_flow<F: Files>(
     contest: &Contest,
     setup: &ContestSetup<'_, F>,
     (program, seed): (usize, u64),
-    (flow, every): (WatchFlow, Duration),
+    (flow, every, spans): (WatchFlow, Duration, Option<SpanRequest>),
     stopped: &dyn Fn() -> bool,
 ) -> Result<Watched, RunError<F::Error>> {
     let Some(contestant) = contest.program.get(program) else {
@@ -119,7 +177,8 @@ pub fn watch_flow<F: Files>(
     }
     let refused = |source| RunError::Network { line, source: Box::new(source) };
     let (mut network, hosts) = assemble(&ready, contest.hosts.cable, seed, all)?;
-    let mut paths = vec![Path { pair: message.pair.into(), ..Path::default() }; network.len()];
+    let spans = spans.map(|spans| SpanRequest { message: Some(message.pair), ..spans });
+    let mut paths = paths(&mut network, &hosts, message.pair, spans);
     let mut watched = Watched {
         label: contestant.get_ref().label(),
         seed,
@@ -128,6 +187,7 @@ pub fn watch_flow<F: Files>(
         end: None,
         queues: Vec::new(),
         samples: Vec::new(),
+        traced: None,
     };
     let mut known = Vec::new();
     let mut next = Time::ORIGIN + every * message.start.since_origin().as_ps().div_ceil(every.as_ps().max(1));
@@ -144,7 +204,29 @@ pub fn watch_flow<F: Files>(
         watched.sample(&network, hosts[host], &mut paths, &mut known, next);
         next += every;
     }
+    if let Some(spans) = spans {
+        // The last datagrams of a message without acknowledgements are still on their way.
+        let until = end.min(network.time() + STRIDE);
+        network.drain_parallel(until, setup.threads.max(1), &mut paths).map_err(refused)?;
+        let own = paths.into_iter().filter_map(|path| path.spans).map(SpanObserver::into_spans).collect();
+        let cable = contest.hosts.cable;
+        watched.traced = Some(traced::message(&network, (&ready, &hosts, cable), &watched, spans, own));
+    }
     Ok(watched)
+}
+
+/// Returns an observer of each switch; if spans are recorded, hosts number the frames of the message.
+fn paths(network: &mut Network, hosts: &[HostId], pair: u32, spans: Option<SpanRequest>) -> Vec<Path> {
+    if spans.is_some() {
+        for id in hosts {
+            network.host_mut::<Nic>(*id).into_iter().for_each(|nic| nic.number_frames(pair));
+        }
+    }
+    let path = |id| {
+        let placed = network.setup(id).map(|setup| &setup.placed);
+        Path::new(pair, spans.zip(placed).map(|(spans, placed)| SpanObserver::new(spans, placed)))
+    };
+    network.ids().map(path).collect()
 }
 
 /// Returns the sender's index and the message.

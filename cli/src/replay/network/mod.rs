@@ -10,7 +10,7 @@ use super::progress::ProgressLine;
 use super::text::checked;
 use super::{
     SENT, add_rate, check_turns, config, control_plane, coverage_files, executors, generators, options, page,
-    rate_text, schedule, verdict, writer,
+    rate_text, schedule, spans, verdict, writer,
 };
 use crate::args::{EngineKind, ReplayArgs};
 use crate::fail::Failure;
@@ -19,6 +19,7 @@ use crate::hint::own_arguments;
 use crate::interrupt::interrupt_flag;
 use crate::terminal;
 use crate::timeline;
+use crate::trace_out::direction;
 use resolve::Resolved;
 use serde_json::{Value, json};
 use sluice_catalogue::Catalogue;
@@ -33,7 +34,7 @@ use sluice_place::report::Report;
 use sluice_replay::network::ProgramCoverage;
 use sluice_replay::{
     AnyExecutor, Captures, Checks, ExecutorRequest, NetworkAttached, NetworkOutcome, NetworkReplay, Options,
-    PropertyFactory, TimelineRequest, TraceFacts,
+    PropertyFactory, TimelineRequest,
 };
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
@@ -266,12 +267,8 @@ fn capture(switch: &str) -> String {
 fn trace_out(args: &ReplayArgs, outcome: &NetworkOutcome<'_, AnyExecutor>) -> Result<(), Failure> {
     let network = &outcome.network;
     let named = network.ids().zip(&outcome.switches).map(|(id, own)| (outcome.name_of(id), own));
-    let link = |link: LinkId, way: Way| {
-        let arrow = if way == Way::Forth { "from its first end" } else { "from its second end" };
-        format!("{} {arrow}", network.link_name(link))
-    };
-    let facts = TraceFacts { program: args.program.clone(), packets: outcome.sent };
-    args.traces.write(&named.collect::<Vec<_>>(), &link, &facts)
+    let link = |link: LinkId, way: Way| direction(&network.link_name(link), way);
+    spans::write(args, &args.program, &named.collect::<Vec<_>>(), &link, outcome.sent)
 }
 
 /// Returns the page of `--html`.

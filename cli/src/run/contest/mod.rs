@@ -264,7 +264,7 @@ pub(super) fn run(
                 "--watch-flow takes one contest, found {count}; name one file without [sweep]"
             )));
         };
-        return watch::run(source, opened, (flow, args.watch_every), args.threads.get(), dir);
+        return watch::run(source, opened, (flow, args.watch_every), &args.traces, args.threads.get(), dir);
     }
     let running = Running { threads: args.threads.get(), out, uses: !args.again, p4: &args.p4 };
     let finished = run_sources(sources, &running, catalogue)?;

@@ -1,11 +1,10 @@
 //! Charts of contests: each program's messages with all seeds together.
 
 use super::Finished;
+use crate::run::sizes::groups;
 use sluice_charts::{LineChart, Style};
 use sluice_scenario::contest::{Series, Slowdowns};
 
-/// Number of buckets of messages of similar size; all have the same number of messages (model: conweave §4.5).
-const BUCKETS: usize = 20;
 /// Most points of a line.
 const POINTS: usize = 400;
 
@@ -50,12 +49,9 @@ pub(super) fn slowdowns_of(series: &Series) -> impl Iterator<Item = (u64, u64)> 
 
 /// Returns the middle size and the 99th percentile of the slowdown of each class of sizes.
 pub(super) fn buckets(series: &Series) -> Vec<(f64, f64)> {
-    let mut all: Vec<(u64, u64)> = slowdowns_of(series).collect();
-    all.sort_unstable();
-    let size = all.len().div_ceil(BUCKETS).max(1);
-    let point = |bucket: &[(u64, u64)]| {
+    let point = |bucket: Vec<(u64, u64)>| {
         let middle = bucket[bucket.len() / 2].0;
         (middle as f64, times(Slowdowns::of(bucket.iter().map(|(_, s)| *s).collect()).p99))
     };
-    all.chunks(size).map(point).collect()
+    groups(slowdowns_of(series).collect()).into_iter().map(point).collect()
 }

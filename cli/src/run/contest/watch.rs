@@ -6,11 +6,14 @@ use crate::files::Folder;
 use crate::interrupt::interrupt_flag;
 use crate::rows::CsvText;
 use crate::terminal;
+use crate::trace_out::{TraceOutArgs, direction};
 use maud::html;
 use sluice_asic::units::Duration;
 use sluice_charts::{Page, Plot, PlotLine, PlotStyle, ZOOM, thinned};
 use sluice_fabric::host::message::FlowState;
-use sluice_scenario::contest::{FlowSample, WatchFlow, Watched, watch_flow};
+use sluice_fabric::network::SwitchSetup;
+use sluice_fabric::spans::{Process, Spans, TraceFacts, TraceRun};
+use sluice_scenario::contest::{FlowSample, TracedMessage, WatchFlow, Watched, watch_flow};
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -23,6 +26,7 @@ pub(super) fn run(
     source: &Source,
     opened: &Opened,
     (flow, every): (WatchFlow, Duration),
+    traces: &TraceOutArgs,
     threads: usize,
     dir: &Path,
 ) -> Result<(), Failure> {
@@ -33,7 +37,7 @@ pub(super) fn run(
     let mut all = Vec::new();
     for program in 0..contest.program.len() {
         all.push(with_setup(source, opened, (threads, &()), |setup| {
-            watch_flow(contest, setup, (program, seed), (flow, every), &stopped)
+            watch_flow(contest, setup, (program, seed), (flow, every, traces.request(None)), &stopped)
                 .map_err(|e| failure(contest, e))
         })?);
     }
@@ -41,6 +45,7 @@ pub(super) fn run(
     folder.text(dir, "flow.csv", "text/csv", "a message over time, with each program", &csv(&all)?)?;
     folder.text(dir, "flow.html", "text/html", "the same as a page", &page(&contest.name, &all))?;
     folder.finish(dir)?;
+    write_trace(traces, &contest.name, &all)?;
     let mut out = terminal::results(false);
     for watched in &all {
         writeln!(out, "{}", line(watched))?;
@@ -48,9 +53,36 @@ pub(super) fn run(
     Ok(())
 }
 
+/// Writes the trace of `--trace-out`: the message with each program.
+fn write_trace(traces: &TraceOutArgs, contest: &str, all: &[Watched]) -> Result<(), Failure> {
+    let traced: Vec<(&str, &TracedMessage)> =
+        all.iter().filter_map(|watched| Some((watched.label.as_str(), watched.traced.as_ref()?))).collect();
+    let alone = all.len() == 1;
+    let runs = traced.iter().map(|(label, traced)| TraceRun {
+        label: if alone { String::new() } else { (*label).to_owned() },
+        switches: traced.switches.iter().map(process).collect(),
+        link: Box::new(|id, way| {
+            let name = traced.links.iter().find(|(link, _)| *link == id).map(|(_, name)| name.as_str());
+            direction(name.unwrap_or_default(), way)
+        }),
+        hosts: traced.hosts.clone(),
+    });
+    let runs: Vec<TraceRun<'_>> = runs.collect();
+    let facts = TraceFacts {
+        program: contest.to_owned(),
+        packets: traced.iter().map(|(_, traced)| traced.frames).sum(),
+        traced: traced.iter().map(|(_, traced)| traced.traced).sum(),
+    };
+    traces.write(&runs, &facts)
+}
+
+fn process((setup, spans): &(SwitchSetup, Spans)) -> Process<'_> {
+    Process { name: setup.name.clone(), spans, port: Box::new(|dev_port| setup.port_name(dev_port)) }
+}
+
 /// Returns a sentence about a message.
 fn line(watched: &Watched) -> String {
-    let Watched { label, seed, from, message, end, queues, samples } = watched;
+    let Watched { label, seed, from, message, end, queues, samples, .. } = watched;
     let time = match end {
         Some(end) => format!("acknowledged after {}", end.saturating_since(message.start)),
         None => "not acknowledged at the end of the run".to_owned(),

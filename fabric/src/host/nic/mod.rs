@@ -23,6 +23,7 @@ use super::hpcc::TelemetryFormat;
 use super::message::{Completion, FlowState, Left, Message, MessageEvent};
 use super::ports;
 use super::rdma::{arrived, frames};
+use super::tag::FrameTag;
 use crate::network::{Host, HostFrame, ToSwitch};
 use bus::Bus;
 use schedule::Schedule;
@@ -103,6 +104,18 @@ impl Nic {
     pub fn registration_fence(mut self, fence: bool) -> Nic {
         self.queues.set_fence(fence);
         self
+    }
+
+    /// Gives numbers to the frames that this host sends for one message: data of the sender, answers of the receiver. Without
+    /// it all frames of a message have the same [tag](FrameTag).
+    pub fn number_frames(&mut self, pair: u32) {
+        self.port.number_frames(pair);
+    }
+
+    /// Returns how many frames have got numbers by [`Nic::number_frames`].
+    #[must_use]
+    pub fn numbered(&self) -> u32 {
+        self.port.numbered()
     }
 
     /// Returns the pairs of completely received messages with their times, in order, if the host's messages asked for them.
@@ -200,7 +213,7 @@ impl Nic {
         let mut out = Outgoing { now: *now, port, send, events };
         if let Some(times) = bus.as_mut().and_then(|bus| bus.pause(*now)) {
             let frame = frames::pause_frame(*address, times);
-            return out.put(&frame, frame.len() as u32, 0);
+            return out.put(&frame, frame.len() as u32, FrameTag::default());
         }
         if transports.iter_mut().any(|transport| transport.protocol_mut().send_control(&mut out)) {
             return;

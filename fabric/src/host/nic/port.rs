@@ -1,5 +1,6 @@
 //! The port of a NIC: its line, and the pauses that it obeys.
 
+use crate::host::tag::FrameTag;
 use crate::network::{HostFrame, ToSwitch};
 use sluice_asic::mac::WireOverhead;
 use sluice_asic::tm::pfc::{PfcConfig, PfcTimes};
@@ -22,6 +23,8 @@ pub struct PortConfig {
 pub struct Port {
     config: PortConfig,
     source: PfcSource,
+    /// The message whose frames get numbers, with the last number.
+    numbered: Option<(u32, u32)>,
 }
 
 impl Port {
@@ -29,7 +32,7 @@ impl Port {
         let honoured = if config.pfc.is_some() { u8::MAX } else { 0 };
         let pfc = config.pfc.unwrap_or_default();
         let source = PfcSource::new(config.rate, Length::from_metres(0), &pfc, honoured);
-        Port { config, source: source.overhead(config.wire) }
+        Port { config, source: source.overhead(config.wire), numbered: None }
     }
 
     /// Returns the link rate.
@@ -56,9 +59,32 @@ impl Port {
     }
 
     /// Sends a frame whose length on the wire is `orig_len` without FCS; the line must be free.
-    pub fn put(&mut self, now: Time, bytes: &[u8], orig_len: u32, tag: u64, send: &mut ToSwitch<'_>) {
+    pub fn put(
+        &mut self,
+        now: Time,
+        bytes: &[u8],
+        orig_len: u32,
+        mut tag: FrameTag,
+        send: &mut ToSwitch<'_>,
+    ) {
+        if let Some((pair, last)) = &mut self.numbered
+            && *pair == tag.pair
+        {
+            *last += 1;
+            tag.number = *last;
+        }
         let first_bit = self.source.send(now, Bytes(orig_len.into())).first_bit;
-        send(first_bit, HostFrame { bytes, orig_len, tag });
+        send(first_bit, HostFrame { bytes, orig_len, tag: tag.into() });
+    }
+
+    /// Returns the number of frames that got numbers.
+    pub(super) fn numbered(&self) -> u32 {
+        self.numbered.map_or(0, |(_, last)| last)
+    }
+
+    /// Numbers the frames of a message from now on, from 1.
+    pub(super) fn number_frames(&mut self, pair: u32) {
+        self.numbered = Some((pair, 0));
     }
 
     /// Handles a PFC frame.

@@ -4,6 +4,7 @@ use super::super::counters::HostCounters;
 use super::super::hpcc::TelemetryFormat;
 use super::super::message::{FlowState, Left, Message, MessageEvent};
 use super::super::rdma::{Rdma, RdmaConfig};
+use super::super::tag::FrameTag;
 use super::super::tcp::{Tcp, TcpConfig};
 use super::super::udp::{Udp, UdpConfig};
 use super::port::Port;
@@ -21,7 +22,7 @@ pub(in crate::host) struct Outgoing<'a, 's> {
 
 impl Outgoing<'_, '_> {
     /// Sends a frame whose length on the wire is `orig_len` without FCS.
-    pub(in crate::host) fn put(&mut self, bytes: &[u8], orig_len: u32, tag: u64) {
+    pub(in crate::host) fn put(&mut self, bytes: &[u8], orig_len: u32, tag: FrameTag) {
         self.port.put(self.now, bytes, orig_len, tag, self.send);
     }
 }

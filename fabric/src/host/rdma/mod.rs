@@ -17,6 +17,7 @@ use super::hpcc::Records;
 use super::message::{Completion, FlowState, Left, Message, MessageEvent};
 use super::nic::{Outgoing, Port, Protocol};
 use super::recovery::{Answer, Receiver, Recovery};
+use super::tag::FrameTag;
 use crate::network::HostFrame;
 use answers::{AnswerBytes, Answers};
 use arrived::{AnswerPacket, Arrived, DataPacket, read, unwrap};
@@ -82,9 +83,10 @@ pub struct RdmaConfig {
     pub cnp: TrafficClass,
 }
 
-/// A frame to be sent before data, and its PFC priority.
+/// A frame to be sent before data, the message that it answers, and its PFC priority.
 #[derive(Debug)]
 struct AnswerFrame {
+    pair: u32,
     bytes: AnswerBytes,
     priority: u8,
 }
@@ -179,7 +181,7 @@ impl Rdma {
         }
         self.counters.sent += 1;
         self.counters.resent += u64::from(again);
-        out.put(sending.data.head(psn), len, u64::from(pair));
+        out.put(sending.data.head(psn), len, FrameTag::data(pair));
         self.arm(pair);
         true
     }
@@ -223,13 +225,13 @@ impl Rdma {
         if notify && separate {
             let TrafficClass { dscp, priority } = config.cnp;
             let bytes = pair.answers.notification(dscp);
-            self.answers.push_back(AnswerFrame { bytes, priority });
+            self.answers.push_back(AnswerFrame { pair: back.pair, bytes, priority });
         }
         if let Some(answer) = answer {
             self.counters.acks += u64::from(!missing);
             self.counters.nacks += u64::from(missing);
             let bytes = pair.answers.answer(answer, notify && !separate, records);
-            self.answers.push_back(AnswerFrame { bytes, priority: config.control.priority });
+            self.answers.push_back(AnswerFrame { pair: back.pair, bytes, priority: config.control.priority });
         }
     }
 
@@ -363,7 +365,7 @@ impl Protocol for Rdma {
             return false;
         }
         let Some(answer) = self.answers.pop_front() else { return false };
-        out.put(&answer.bytes, answer.bytes.len() as u32, 0);
+        out.put(&answer.bytes, answer.bytes.len() as u32, FrameTag::answer(answer.pair));
         true
     }
 

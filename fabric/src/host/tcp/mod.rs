@@ -34,6 +34,7 @@ use super::counters::HostCounters;
 use super::message::{Completion, FlowState, Left, Message, MessageEvent};
 use super::nic::{Outgoing, Port, Protocol};
 use super::ports::FIRST_PORT;
+use super::tag::FrameTag;
 use crate::network::HostFrame;
 use client::Client;
 use link::Link;
@@ -70,9 +71,10 @@ pub(super) struct Tcp {
     /// Clients by the server's address and the own port, and servers by the client's address and port.
     by_server: BTreeMap<(Ipv4Addr, u16), Key>,
     by_client: BTreeMap<(Ipv4Addr, u16), Key>,
-    /// Segments without data: of clients, and of servers.
+    /// Segments of clients without data.
     requests: VecDeque<Stored>,
-    answers: VecDeque<Stored>,
+    /// Segments of servers, with the messages that they answer.
+    answers: VecDeque<(Stored, FrameTag)>,
     /// Clients that may send, in order of their turns; and paced ones whose time has not come.
     ready: VecDeque<Key>,
     paced: BinaryHeap<Reverse<(Time, Key)>>,
@@ -174,9 +176,9 @@ impl Tcp {
         }
     }
 
-    fn answer(&mut self, frame: Stored) {
+    fn answer(&mut self, frame: Stored, pair: u32) {
         self.counters.acks += 1;
-        self.answers.push_back(frame);
+        self.answers.push_back((frame, FrameTag::answer(pair)));
     }
 
     /// Runs the timer of a client whose entry is due.
@@ -200,8 +202,9 @@ impl Tcp {
             return;
         };
         server.armed = None;
+        let newest = server.newest;
         if let Some(frame) = server.expire(&self.config, now) {
-            self.answer(frame);
+            self.answer(frame, newest);
         }
         self.arm(End::Server, key);
     }
@@ -279,7 +282,7 @@ impl Tcp {
         let before = taken.answer.before.map(|(next, ece)| server.ack_before(&self.config, at, next, ece));
         let now = taken.answer.now.then(|| server.ack(&self.config, at));
         let closed = server.is_closed();
-        before.into_iter().chain(now).for_each(|frame| self.answer(frame));
+        before.into_iter().chain(now).for_each(|frame| self.answer(frame, pair));
         self.counters.received += u64::from(taken.data);
         self.counters.early += u64::from(taken.answer.early);
         self.counters.duplicates += u64::from(taken.answer.duplicate);
@@ -307,7 +310,7 @@ impl Tcp {
             key
         });
         if let Some(server) = self.servers.get(key) {
-            self.answers.push_back(server.syn_ack(&self.config, at));
+            self.answers.push_back((server.syn_ack(&self.config, at), FrameTag::default()));
         }
         self.arm(End::Server, key);
     }
@@ -375,17 +378,17 @@ impl Protocol for Tcp {
     }
 
     fn send_control(&mut self, out: &mut Outgoing<'_, '_>) -> bool {
-        let queues = [
-            (&mut self.answers, self.config.control.priority),
-            (&mut self.requests, self.config.data.priority),
-        ];
-        for (queue, priority) in queues {
-            if !out.port.is_paused(priority)
-                && let Some(frame) = queue.pop_front()
-            {
-                out.put(frame.bytes(), frame.orig_len, 0);
-                return true;
-            }
+        if !out.port.is_paused(self.config.control.priority)
+            && let Some((frame, tag)) = self.answers.pop_front()
+        {
+            out.put(frame.bytes(), frame.orig_len, tag);
+            return true;
+        }
+        if !out.port.is_paused(self.config.data.priority)
+            && let Some(frame) = self.requests.pop_front()
+        {
+            out.put(frame.bytes(), frame.orig_len, FrameTag::default());
+            return true;
         }
         false
     }
@@ -414,7 +417,7 @@ impl Protocol for Tcp {
             self.counters.sent += 1;
             self.counters.resent += u64::from(again);
             self.arm(End::Client, key);
-            out.put(frame.bytes(), frame.orig_len, pair.into());
+            out.put(frame.bytes(), frame.orig_len, FrameTag::data(pair));
             return true;
         }
         false

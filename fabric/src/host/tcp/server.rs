@@ -39,6 +39,8 @@ pub(super) struct Server {
     ecn: bool,
     /// Position after the client's data, once its FIN has arrived.
     fin: Option<u64>,
+    /// The message of the newest data; 0 before the first data.
+    pub(super) newest: u32,
     /// Time of its entry in the queue of timers.
     pub(super) armed: Option<Time>,
 }
@@ -66,7 +68,7 @@ impl Server {
         };
         let state = State::SynReceived { tries: 1, due: now + config.rto.initial };
         let receiver = Receiver::new(config.delayed_ack, echoes);
-        Server { link, state, receiver, ecn, fin: None, armed: None }
+        Server { link, state, receiver, ecn, fin: None, newest: 0, armed: None }
     }
 
     /// Returns true if a SYN belongs to this connection, false if it opens another one.
@@ -175,6 +177,7 @@ impl Server {
         }
         let start = self.link.peer.position(self.receiver.next(), segment.sequence);
         let Some(start) = start.filter(|_| segment.payload > 0) else { return Taken::default() };
+        self.newest = pair;
         if let Some((value, _)) = segment.options.timestamps.filter(|_| start <= self.receiver.next()) {
             self.link.recent = value;
         }

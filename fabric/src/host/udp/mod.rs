@@ -11,6 +11,7 @@ use super::message::{Completion, FlowState, Left, Message, MessageEvent};
 use super::nic::{Outgoing, Port, Protocol};
 use super::ports::FIRST_PORT;
 use super::rdma::TrafficClass;
+use super::tag::FrameTag;
 use crate::network::HostFrame;
 use datagram::{Datagram, MARKER};
 use sluice_asic::units::{BitRate, Duration, Time};
@@ -132,7 +133,7 @@ impl Udp {
         } else {
             self.paced.push(Reverse((message.start + wait, pair)));
         }
-        out.put(&head, orig_len, pair.into());
+        out.put(&head, orig_len, FrameTag::data(pair));
         true
     }
 

@@ -14,6 +14,7 @@ use sluice_fabric::host::counters::HostCounters;
 use sluice_fabric::host::message::{Completion, FlowState, Message};
 use sluice_fabric::host::nic::{Nic, PortConfig, TransportConfig};
 use sluice_fabric::host::rdma::TrafficClass;
+use sluice_fabric::host::tag::FrameTag;
 use sluice_fabric::host::tcp::{CongestionConfig, DctcpConfig, DelayedAck, Reuse, RtoConfig, TcpConfig};
 use sluice_fabric::host::udp::{OnOff, UdpConfig};
 use sluice_fabric::network::{End, HostId, Network, NetworkTotals, Observer, SwitchId};
@@ -272,8 +273,8 @@ struct Depths(Vec<(Time, u64)>);
 
 impl Observer for Depths {
     fn enqueued(&mut self, at: SwitchId, event: &QueueEvent) {
-        // Acknowledgements have no tag, and wait in other queues.
-        if at == SwitchId(0) && event.tag != 0 {
+        // Acknowledgements wait in other queues.
+        if at == SwitchId(0) && !FrameTag::from(event.tag).answer && event.tag != 0 {
             self.0.push((event.time, event.depth.0.into()));
         }
     }

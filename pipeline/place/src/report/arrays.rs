@@ -8,7 +8,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::salu::register_file_rows;
 use sluice_ir::cfg::{Node, NodeKind};
 use sluice_ir::salu;
-use sluice_ir::{CounterHome, CounterKind, PrimitiveKind, Program};
+use sluice_ir::{CounterHome, CounterKind, Loc, PrimitiveKind, Program};
 use std::collections::BTreeSet;
 
 /// A counter, register or meter array.
@@ -38,6 +38,8 @@ pub struct ArrayReport {
     pub file_rows: u32,
     /// Instructions of the stateful ALU: register action, and the parts of the ALU that it uses.
     pub instructions: Vec<(String, String)>,
+    /// Place in the source.
+    pub at: Loc,
 }
 
 /// Returns all arrays: registers, then meters, then counters.
@@ -100,13 +102,13 @@ fn array(
         actions.iter().flat_map(|&a| &program.actions[a].body).any(|p| uses(&p.kind))
     };
     let nodes: Vec<Node> = placed.cfg.nodes.keys().filter(|n| by(*n)).collect();
-    let (kind, name) = match which {
-        ArrayRef::Selector(_) => ("selector", String::new()),
-        ArrayRef::Counter(c) => ("counter", program.counters[c].name.clone()),
-        ArrayRef::Register(r) => ("register", program.registers[r].name.clone()),
+    let (kind, name, at) = match which {
+        ArrayRef::Selector(_) => ("selector", String::new(), Loc::default()),
+        ArrayRef::Counter(c) => ("counter", program.counters[c].name.clone(), program.counters[c].loc),
+        ArrayRef::Register(r) => ("register", program.registers[r].name.clone(), program.registers[r].loc),
         ArrayRef::Meter(m) => {
             let data = &program.meters[m];
-            (if data.kind.is_coloured() { "meter" } else { data.kind.word() }, data.name.clone())
+            (if data.kind.is_coloured() { "meter" } else { data.kind.word() }, data.name.clone(), data.loc)
         }
     };
     let units = |column: Column| -> BTreeSet<(u8, u16, u16)> {
@@ -136,5 +138,6 @@ fn array(
         map_rams: units(Column::MapRam).len() as u32,
         file_rows: 0,
         instructions: Vec::new(),
+        at,
     }
 }

@@ -7,7 +7,8 @@ use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageLatency;
 use sluice_ir::cfg::Var;
 use sluice_ir::entity::Entity;
-use sluice_ir::{Loc, Next, ParserOpKind, ParserState, Program, StateData, words};
+use sluice_ir::{Field, Loc, Next, ParserOpKind, ParserState, Program, StateData, words};
+use std::collections::BTreeMap;
 
 /// Unit in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +70,21 @@ pub struct ContainerReport {
     pub holds: Vec<(String, u8, u16)>,
 }
 
+/// A field in the PHV.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldReport {
+    /// Full name: `header.field`.
+    pub name: String,
+    /// Gress whose PHV holds it.
+    pub gress: Gress,
+    /// Width in bits.
+    pub width: u16,
+    /// Containers with bits of the field, each once.
+    pub containers: Vec<String>,
+    /// Place in the source.
+    pub at: Loc,
+}
+
 /// Details of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detail {
@@ -80,6 +96,8 @@ pub struct Detail {
     pub stages: [Vec<StageLatency>; 2],
     /// Containers in use.
     pub containers: Vec<ContainerReport>,
+    /// Fields in these containers, in the order of the source's declarations, ingress first.
+    pub fields: Vec<FieldReport>,
     /// Parser states in breadth-first order, by [`Gress::index`].
     pub parsers: [Vec<StateReport>; 2],
 }
@@ -113,6 +131,7 @@ impl Detail {
             dependencies: dependencies.collect(),
             stages: Gress::ALL.map(|g| stage_latencies(program, placement, g)),
             containers: containers(program, placement),
+            fields: fields(program, placement),
             parsers: Gress::ALL.map(|g| states(program, placement, g)),
         }
     }
@@ -137,6 +156,25 @@ fn containers(program: &Program, placement: &Placement) -> Vec<ContainerReport> 
                 .collect(),
         })
         .collect()
+}
+
+fn fields(program: &Program, placement: &Placement) -> Vec<FieldReport> {
+    let mut of: BTreeMap<(usize, Field), Vec<String>> = BTreeMap::new();
+    for row in crate::phv::summary(program, &placement.chip, &placement.phv).rows {
+        for slice in &row.slices {
+            let Var::Field(field) = slice.var else { continue };
+            let names = of.entry((row.gress.index(), field)).or_default();
+            if !names.contains(&row.name) {
+                names.push(row.name.clone());
+            }
+        }
+    }
+    let field = |((gress, field), containers): ((usize, Field), Vec<String>)| {
+        let data = &program.fields[field];
+        let (name, at) = (data.name.clone(), data.loc);
+        FieldReport { name, gress: Gress::ALL[gress], width: data.width, containers, at }
+    };
+    of.into_iter().map(field).collect()
 }
 
 fn var_width(program: &Program, var: Var) -> u16 {

@@ -19,7 +19,7 @@ pub use data::{
     deparser_rows, hundredths,
 };
 pub use demands::AuthorDemand;
-pub use detail::{ContainerReport, Detail, EdgeReport, StateReport, UnitReport};
+pub use detail::{ContainerReport, Detail, EdgeReport, FieldReport, StateReport, UnitReport};
 pub use limits::Limit;
 pub use next_table::{BranchReport, NextTables};
 pub use power::{PowerReport, TablePower, watts};

@@ -46,6 +46,7 @@ pub fn html(report: &Report) -> String {
         .section("latency", "Latency", &cycles::view(report))
         .section("power", "Power", &tables::power(report))
         .section("phv", "PHV", &tables::containers(report))
+        .section("fields", "Fields", &tables::fields(report))
         .section("parser", "Parser", &graph::parsers(report))
         .section("assumptions", "Assumptions", &tables::assumptions(report))
         .section("units", "Every unit and its owner", &matrix::owners(report))

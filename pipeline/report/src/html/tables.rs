@@ -3,7 +3,7 @@
 use crate::text::without_place;
 use maud::{Markup, html};
 use sluice_asic::gress::Gress;
-use sluice_charts::{Colour, Table, range, share_bar};
+use sluice_charts::{Colour, range, share_bar};
 use sluice_ir::Loc;
 use sluice_place::Part;
 use sluice_place::report::{ArrayReport, BranchReport, Report, TableReport, watts};
@@ -138,24 +138,42 @@ pub(super) fn source(at: &Loc) -> Markup {
 
 /// Lists registers, counters and meters.
 pub(super) fn arrays(report: &Report) -> Markup {
-    let row = |a: &ArrayReport| {
-        let alus: Vec<String> =
-            a.alus.iter().map(|(stage, row)| format!("stage {stage} row {row}")).collect();
-        vec![
-            a.name.clone(),
-            a.kind.to_owned(),
-            a.gress.to_string(),
-            a.cell.clone(),
-            a.size.to_string(),
-            a.table.clone().unwrap_or_default(),
-            a.srams.to_string(),
-            a.map_rams.to_string(),
-            alus.join(", "),
-            a.users.join(", "),
-        ]
+    let alus = |a: &ArrayReport| {
+        let places = a.alus.iter().map(|(stage, row)| format!("stage {stage} row {row}"));
+        places.collect::<Vec<_>>().join(", ")
     };
-    let header = ["Name", "Kind", "Gress", "Cell", "Cells", "Of table", "SRAM", "Map RAM", "ALUs", "Used by"];
-    html! { (Table::new(&header).rows(report.arrays.iter().map(row))) }
+    html! {
+        div.wide { table {
+            tr {
+                th.l { "Name" } th.l { "Kind" } th.l { "Gress" } th.l { "Cell" } th { "Cells" } th.l { "Of table" } th { "SRAM" }
+                th { "Map RAM" } th.l { "ALUs" } th.l { "Used by" } th.l { "Source" }
+            }
+            @for a in &report.arrays {
+                tr {
+                    td.l { (a.name) } td.l { (a.kind) } td.l { (a.gress) } td.l { (a.cell) } td { (a.size) }
+                    td.l { (a.table.as_deref().unwrap_or_default()) } td { (a.srams) } td { (a.map_rams) }
+                    td.l { (alus(a)) } td.l.t { (a.users.join(", ")) } td.l { (source(&a.at)) }
+                }
+            }
+        } }
+    }
+}
+
+/// Lists the fields in the PHV with their containers.
+pub(super) fn fields(report: &Report) -> Markup {
+    html! {
+        div.wide { table {
+            thead { tr { th.l { "Field" } th.l { "Gress" } th { "Bits" } th.l { "Containers" } th.l { "Source" } } }
+            tbody {
+                @for f in &report.detail.fields {
+                    tr {
+                        td.l { (f.name) } td.l { (f.gress) } td { (f.width) } td.l.t { (f.containers.join(", ")) }
+                        td.l { (source(&f.at)) }
+                    }
+                }
+            }
+        } }
+    }
 }
 
 /// Lists every container in use with its content.

@@ -1,45 +1,23 @@
-//! Spans of packets: passes, waits in queues, frames on lines and links, each with its begin and end, for viewers of traces.
+//! Spans of packets: passes, waits in queues, frames on lines, links and hosts, each with its begin and end, for viewers of
+//! traces.
 //!
 //! A [`SpanRequest`] bounds the number of packets, so the memory does not grow with the length of a run. The events of one
 //! switch come in an order that does not depend on threads, so two equal runs have equal spans.
 
 mod chrome;
+mod observer;
+mod request;
 
-pub use chrome::{Process, TraceFacts, write_chrome_trace};
+pub use chrome::{Counter, HostProcess, MessageSpan, Process, TraceFacts, TraceRun, write_chrome_trace};
+pub use observer::SpanObserver;
+pub use request::SpanRequest;
 
+use crate::network::{LinkFrame, LinkId, Way};
 use sluice_asic::gress::Gress;
 use sluice_asic::units::Cycles;
-use sluice_fabric::network::{LinkFrame, LinkId, Way};
 use sluice_place::Placement;
-use sluice_switch::{GENERATED, Left, Lost, PassEvent, QueueEvent};
+use sluice_switch::{Left, Lost, PassEvent, QueueEvent};
 use std::collections::{BTreeMap, VecDeque};
-
-/// The packets whose spans are recorded: every `every`-th one of the inputs, at most `most` of them. Packets that a switch
-/// makes have no number of their own, so only copies of these packets are recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SpanRequest {
-    /// Distance of the packets, from 1.
-    pub every: u64,
-    /// Most packets.
-    pub most: u64,
-}
-
-impl SpanRequest {
-    /// Returns true if spans of the packet with this number are recorded.
-    #[must_use]
-    pub const fn takes(&self, tag: u64) -> bool {
-        let every = if self.every == 0 { 1 } else { self.every };
-        tag != GENERATED && tag.is_multiple_of(every) && tag / every < self.most
-    }
-
-    /// Returns the number of packets that are recorded out of this many.
-    #[must_use]
-    pub const fn count(&self, packets: u64) -> u64 {
-        let every = if self.every == 0 { 1 } else { self.every };
-        let all = packets.div_ceil(every);
-        if all < self.most { all } else { self.most }
-    }
-}
 
 /// A span, or an event at one time. Times are in ps since the first packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +30,8 @@ pub(crate) enum Span {
     Queue { tag: u64, port: u16, queue: u8, from: u64, to: u64, bytes: u64, cells: [u32; 2] },
     /// A frame on the wire of a port, from its first bit to the end of its FCS.
     Line { tag: u64, port: u16, from: u64, to: u64, bytes: u32 },
+    /// A frame of a host, from its first bit at the switch.
+    FromHost { tag: u64, port: u16, from: u64, bytes: u32 },
     /// The same frame as an event of the link that the port leads to.
     Link { tag: u64, link: LinkId, way: Way, from: u64, to: u64, arrival: Result<u64, &'static str> },
 }
@@ -86,14 +66,16 @@ type Entry = (u64, u32, u64);
 /// Spans of one switch, in the order of their ends.
 #[derive(Clone, Debug)]
 pub struct Spans {
-    request: SpanRequest,
+    pub(crate) request: SpanRequest,
     pub(crate) list: Vec<Span>,
     /// Packets in queues, by packet, port and queue.
     waiting: BTreeMap<(u64, u16, u8), VecDeque<Entry>>,
 }
 
 impl Spans {
-    pub(crate) fn new(request: SpanRequest) -> Spans {
+    /// Creates spans of the packets that `request` names.
+    #[must_use]
+    pub fn new(request: SpanRequest) -> Spans {
         Spans { request, list: Vec::new(), waiting: BTreeMap::new() }
     }
 
@@ -109,27 +91,31 @@ impl Spans {
         }
     }
 
-    pub(crate) fn sent(&mut self, p: &Left) {
+    /// Records a packet that was sent on a port.
+    pub fn sent(&mut self, p: &Left) {
         let (from, to, last) = (p.received.as_ps(), p.first_bit.as_ps(), p.last_bit.as_ps());
         let (tag, port) = (p.tag, p.egress_port);
         self.add(tag, || Span::Packet { tag, from, to, end: End::Sent(port) });
         self.add(tag, || Span::Line { tag, port, from: to, to: last, bytes: p.bytes });
     }
 
-    pub(crate) fn on_link(&mut self, frame: &LinkFrame) {
+    /// Records a frame that a switch put on a link.
+    pub fn on_link(&mut self, frame: &LinkFrame) {
         let LinkFrame { link, way, left, fate, .. } = frame;
         let (tag, from, to) = (left.tag, left.first_bit.as_ps(), left.last_bit.as_ps());
         let arrival = fate.map(|time| time.as_ps()).map_err(|drop| drop.name());
         self.add(tag, || Span::Link { tag, link: *link, way: *way, from, to, arrival });
     }
 
-    pub(crate) fn lost(&mut self, p: &Lost, reason: &str) {
+    /// Records a packet that was dropped or absorbed for this reason.
+    pub fn lost(&mut self, p: &Lost, reason: &str) {
         let end = || End::Inside { reason: reason.to_owned(), absorbed: p.absorbed };
         let (from, to) = (p.received.as_ps(), p.time.as_ps());
         self.add(p.tag, || Span::Packet { tag: p.tag, from, to, end: end() });
     }
 
-    pub(crate) fn pass(&mut self, placement: &Placement, e: &PassEvent) {
+    /// Records a pass with the times of this placement.
+    pub fn pass(&mut self, placement: &Placement, e: &PassEvent) {
         let at = |cycle: u64| placement.chip.mau.clock.time_of(Cycles(cycle)).as_ps();
         let (entered, parsed) = (e.cycle.get(), e.cycle.get().saturating_sub(e.waited.get()));
         let times = PassTimes {
@@ -142,14 +128,16 @@ impl Spans {
         self.add(e.tag, || Span::Pass { tag: e.tag, pipe: e.pipe, gress: e.gress, times });
     }
 
-    pub(crate) fn enqueued(&mut self, e: &QueueEvent) {
+    /// Records the entry of a packet into a queue.
+    pub fn enqueued(&mut self, e: &QueueEvent) {
         if self.request.takes(e.tag) {
             let entry = (e.time.as_ps(), e.depth.get(), e.bytes.get());
             self.waiting.entry((e.tag, e.port, e.qid)).or_default().push_back(entry);
         }
     }
 
-    pub(crate) fn dequeued(&mut self, e: &QueueEvent) {
+    /// Records the departure of a packet from a queue.
+    pub fn dequeued(&mut self, e: &QueueEvent) {
         let key = (e.tag, e.port, e.qid);
         let Some(entries) = self.waiting.get_mut(&key) else { return };
         let entry = entries.pop_front();
@@ -160,19 +148,5 @@ impl Spans {
         let (tag, port, queue) = key;
         let cells = [before, e.depth.get()];
         self.list.push(Span::Queue { tag, port, queue, from, to: e.time.as_ps(), bytes, cells });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn packets_are_sampled_and_bounded() {
-        let request = SpanRequest { every: 3, most: 2 };
-        let taken: Vec<u64> = (0..20).filter(|tag| request.takes(*tag)).collect();
-        assert_eq!(taken, [0, 3]);
-        assert!(!request.takes(GENERATED) && !SpanRequest { every: 1, most: u64::MAX }.takes(GENERATED));
-        assert_eq!([0, 1, 3, 4, 100].map(|packets| request.count(packets)), [0, 1, 1, 2, 2]);
     }
 }

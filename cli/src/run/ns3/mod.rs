@@ -1,8 +1,11 @@
 //! `sluice run` of a `config.txt` of the ns-3 simulators of HPCC and ConWeave.
 
+mod page;
+
 use super::RunArgs;
 use crate::fail::{Failure, reason};
-use crate::files::{Pending, pretty};
+use crate::files::{self, Pending, pretty};
+use crate::hint::own_arguments;
 use crate::interrupt::interrupt_flag;
 use crate::progress::{Bar, eta_of_sending};
 use crate::terminal;
@@ -93,7 +96,7 @@ pub(super) fn run(
         ));
     }
     let mut out = terminal::results(as_json);
-    let (mut values, mut deadlocked) = (Vec::new(), false);
+    let (mut values, mut runs, mut deadlocked) = (Vec::new(), Vec::new(), false);
     for source in sources {
         let [topology, flows] = ["TOPOLOGY_FILE", "FLOW_FILE"].map(|key| source.read(key));
         let (topology, flows) = (topology?, flows?);
@@ -108,14 +111,24 @@ pub(super) fn run(
         experiment.notes.iter().for_each(|note| terminal::note(format_args!("{note}\n")));
         let outcome = run_one(&experiment, args.threads.get(), catalogue)?;
         let written = write(&source, args.output.as_deref(), &outcome)?;
+        let text = report(&experiment, all, &outcome, &written);
         match as_json {
             true => values.push(value(&experiment, all, &outcome, &written)),
-            false => write!(out, "{}", report(&experiment, all, &outcome, &written))?,
+            false => write!(out, "{text}")?,
         }
         if outcome.interrupted {
             return Err(Failure::Interrupted);
         }
         deadlocked |= !outcome.deadlocks.is_empty();
+        if args.html.is_some() {
+            runs.push(page::Run { experiment, outcome, text });
+        }
+    }
+    if let Some(path) = &args.html {
+        files::write(
+            path,
+            &page::page(&runs, &format!("sluice run {}", own_arguments("run", "run", "", &[]))),
+        )?;
     }
     if as_json {
         write!(out, "{}", pretty(&json!({ "schema": "sluice.ns3/1", "runs": values })))?;
