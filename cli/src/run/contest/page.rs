@@ -174,7 +174,7 @@ fn distribution(finished: &Finished) -> Plot {
 
 fn by_size(finished: &Finished) -> Plot {
     let mut plot = Plot::new(
-        "Slowdown by size: 20 classes with equally many messages",
+        "Slowdown by size: at most 20 classes of similar size",
         "bytes of a message",
         "slowdown at 99 %",
     );
