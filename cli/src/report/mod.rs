@@ -112,7 +112,7 @@ fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure
     }
     match args.full {
         true => print(&text, &value, as_json),
-        false => print(&(report::short(report) + &more(args)), &value, as_json),
+        false => print(&(report::short(report, terminal::width()) + &more(args)), &value, as_json),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The report of sample programs: golden text, the JSON contract, agreement of both.
 
-use super::{compare, html, json, json_no_fit, resources_log, table_summary, text, text_no_fit};
+use super::{compare, html, json, json_no_fit, resources_log, short, table_summary, text, text_no_fit};
 use expect_test::expect_file;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_place::place;
@@ -156,6 +156,25 @@ fn stage_cycles_add_up_to_the_gress() {
             assert_eq!(u64::from(gress.mau_cycles), sum + u64::from(chip.latency.corner_turn));
         }
     }
+}
+
+#[test]
+fn the_short_report_fits_the_terminal() {
+    let report = report(12_000, &ChipSpec::tofino());
+    let table = |width: Option<usize>| -> Vec<String> {
+        let text = short(&report, width);
+        let lines =
+            text.lines().skip_while(|line| !line.starts_with("STAGE")).take_while(|line| !line.is_empty());
+        lines.map(str::to_owned).collect()
+    };
+    let whole = table(None);
+    assert_eq!(table(Some(1_000)), whole);
+    for width in [60, 80, 100] {
+        let lines = table(Some(width));
+        assert_eq!(lines.len(), whole.len());
+        assert!(lines.iter().all(|line| line.chars().count() <= width), "{width}: {lines:#?}");
+    }
+    assert!(whole[0].contains("NEXT") && !table(Some(60))[0].contains("NEXT"));
 }
 
 #[test]

@@ -8,24 +8,35 @@ use sluice_asic::phv::{ContainerKind, ContainerSize};
 use sluice_place::report::{Report, TableReport, hundredths, watts};
 use std::fmt::Write;
 
-/// Width of a line, in characters.
+/// Width of a line without a terminal, in characters.
 const LINE: usize = 100;
 
-/// Tables of a stage that are named.
+/// Blanks in front of a chain, which [`wrap_to`] adds to its width.
+const INDENT: &str = "    ";
+
+/// Least width of the names of a stage's tables, in characters.
+const NAMES: usize = 40;
+
+/// Most tables of a stage that are named.
 const TABLES: usize = 4;
 
-/// Returns the short report.
+/// Returns the short report. On a terminal of `width` columns its table and its chains are no wider, down to a width at which
+/// no table has a name.
 #[must_use]
-pub fn short(report: &Report) -> String {
+pub fn short(report: &Report, width: Option<usize>) -> String {
     // Writing into a String cannot fail.
     let mut out = headline(report) + "\n";
     let how = placed_how(report);
     if !how.is_empty() {
         let _ = writeln!(out, "{how}");
     }
-    out.push_str(&stages(report));
+    out.push_str(&stages(report, width));
     let _ = write!(out, "\nwhat is fullest\n{}", fullest(report));
-    let _ = write!(out, "\nwhy it takes so many stages\n{}", chains(report));
+    let _ = write!(
+        out,
+        "\nwhy it takes so many stages\n{}",
+        chains(report, width.map_or(LINE, |width| width.saturating_sub(INDENT.len())))
+    );
     let _ = write!(out, "\nlatency and power\n{}", latency(report));
     if !report.notes.is_empty() {
         let _ = write!(out, "\napproximated or ignored\n{}", notes(&report.notes));
@@ -34,8 +45,9 @@ pub fn short(report: &Report) -> String {
 }
 
 /// A row for each used stage: its fullest resources, and its tables.
-fn stages(report: &Report) -> String {
-    let mut grid = Grid::new(["STAGE", "FULLEST", "NEXT", "SRAM", "TCAM", "TABLES"], &[1, 2, 5]);
+fn stages(report: &Report, width: Option<usize>) -> String {
+    let heading = ["STAGE", "FULLEST", "NEXT", "SRAM", "TCAM", "TABLES"];
+    let mut rows: Vec<(u8, [String; 5])> = Vec::new();
     let share = |used: u32, of: u32| format!("{} %", hundredths(used, of) / 100);
     for stage in report.stages.iter().filter(|stage| stage.used.iter().any(|used| *used > 0)) {
         let mut columns: Vec<(u64, Column)> = Column::ALL
@@ -48,33 +60,49 @@ fn stages(report: &Report) -> String {
             if share == 0 { String::new() } else { format!("{} {} %", column.vendor_name(), share / 100) }
         };
         let memory = |column: Column| share(stage.used[column.index()], report.available[column.index()]);
-        let row = [
-            stage.stage.to_string(),
-            named(0),
-            named(1),
-            memory(Column::Sram),
-            memory(Column::Tcam),
-            tables(report, stage.stage),
-        ];
-        grid.row(row);
+        let row = [stage.stage.to_string(), named(0), named(1), memory(Column::Sram), memory(Column::Tcam)];
+        rows.push((stage.stage, row));
+    }
+    // Two blanks follow each column.
+    let column = |at: usize| {
+        let cells = rows.iter().map(|(_, row)| row[at].chars().count());
+        cells.fold(heading[at].len(), usize::max) + 2
+    };
+    let room = |columns: &[usize]| {
+        let before: usize = columns.iter().copied().map(column).sum();
+        width.map_or(usize::MAX, |width| width.saturating_sub(before))
+    };
+    // Names of tables say more than the second resource.
+    let columns: &[usize] = if room(&[0, 1, 2, 3, 4]) < NAMES { &[0, 1, 3, 4] } else { &[0, 1, 2, 3, 4] };
+    let left: &[usize] = if columns.len() == 4 { &[1, 4] } else { &[1, 2, 5] };
+    let mut grid = Grid::new(columns.iter().map(|at| heading[*at]).chain(["TABLES"]), left);
+    for (stage, row) in &rows {
+        let cells = columns.iter().map(|at| row[*at].clone());
+        grid.row(cells.chain([tables(report, *stage, room(columns))]));
     }
     grid.print(false)
 }
 
-/// Names the tables with the most entries first; conditions and keyless actions are a number.
-fn tables(report: &Report, stage: u8) -> String {
+/// Names the tables with the most entries first, as many as fit into `room` characters; conditions and keyless actions are a
+/// number.
+fn tables(report: &Report, stage: u8, room: usize) -> String {
     let here = |table: &&TableReport| table.parts.iter().any(|part| part.stage == stage);
     let is_table = |table: &&TableReport| !matches!(table.kind, "condition" | "keyless");
     let mut tables: Vec<&TableReport> = report.tables.iter().filter(here).filter(is_table).collect();
     tables.sort_by_key(|table| std::cmp::Reverse(table.srams + table.tcams));
-    let others = report.tables.iter().filter(here).count() - tables.len().min(TABLES);
-    let mut words: Vec<String> = tables.iter().take(TABLES).map(|table| table.name.clone()).collect();
-    match (others, words.is_empty()) {
-        (0, _) => {}
-        (n, true) => words.push(format!("{n} conditions and actions")),
-        (n, false) => words.push(format!("{n} more")),
-    }
-    words.join(", ")
+    let all = report.tables.iter().filter(here).count();
+    let named = |count: usize| {
+        let mut words: Vec<String> = tables.iter().take(count).map(|table| table.name.clone()).collect();
+        match (all - words.len(), words.is_empty()) {
+            (0, _) => {}
+            (n, true) if tables.is_empty() => words.push(format!("{n} conditions and actions")),
+            (n, true) => words.push(format!("{n} in all")),
+            (n, false) => words.push(format!("{n} more")),
+        }
+        words.join(", ")
+    };
+    let counts = (0..=tables.len().min(TABLES)).rev();
+    counts.map(named).find(|text| text.chars().count() <= room).unwrap_or_else(|| format!("{all} in all"))
 }
 
 fn fullest(report: &Report) -> String {
@@ -106,7 +134,7 @@ fn fullest(report: &Report) -> String {
     out
 }
 
-fn chains(report: &Report) -> String {
+fn chains(report: &Report, line: usize) -> String {
     let mut out = String::new();
     for gress in Gress::ALL {
         let g = &report.gresses[gress.index()];
@@ -116,7 +144,7 @@ fn chains(report: &Report) -> String {
         let (needs, takes) = (g.critical_length, g.stages_used);
         let _ = writeln!(out, "  {gress} takes {takes}; its longest chain of dependencies needs {needs}");
         if g.critical_path.len() > 1 {
-            out.push_str(&wrap_to(LINE, "    ", &g.critical_path, " -> "));
+            out.push_str(&wrap_to(line, INDENT, &g.critical_path, " -> "));
         }
     }
     if out.is_empty() { "  it has no table, condition or action\n".to_owned() } else { out }
