@@ -241,7 +241,10 @@ impl<'a> Row<'a> {
             pace = rate.parse().map_err(|e| self.source.error(byte, e))?;
         }
         if let Some((byte, time)) = self.cell("start") {
-            start = parse_ps("start", time).map_err(|e| self.source.error(byte, e))?;
+            // Lists of messages have bare numbers of ns, too.
+            let bare = time.parse::<u64>().ok().and_then(|ns| ns.checked_mul(1_000));
+            start =
+                bare.map_or_else(|| parse_ps("start", time), Ok).map_err(|e| self.source.error(byte, e))?;
         }
         let mut envelope = self.envelope(&defaults.envelope)?;
         let (packets, bytes) = self.amount()?;
@@ -346,6 +349,15 @@ mod tests {
             })
             .collect();
         assert_eq!(seen, [(0, 1, 1024), (100, 1, 1024), (100, 2, 1024), (150, 2, 1024), (200, 1, 1024)]);
+    }
+
+    #[test]
+    fn a_start_without_a_unit_is_in_ns() {
+        let row = |start: &str| all(&format!("src,dst,bytes,start\n10.0.0.1,10.1.0.1,2500,{start}\n"));
+        assert_eq!(row("0"), row("0ps"));
+        assert_eq!(row("7"), row("7000ps"));
+        let text = "src,dst,bytes,start\n10.0.0.1,10.1.0.1,2500,99999999999999999999\n";
+        assert!(FlowList::parse("f.csv", text, defaults()).is_err());
     }
 
     #[test]
