@@ -327,7 +327,7 @@ impl<'a> Resolver<'a> {
             self.wrong(
                 Check::Name,
                 place,
-                format!("profile `{name}` has no entry for {speed} and {cable}; it has {known}: add one"),
+                format!("profile `{name}` has no entry for {speed} and {cable}; it has {known}: add one, or run the port at one of these speeds"),
             );
         }
         best
