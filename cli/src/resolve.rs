@@ -85,8 +85,8 @@ pub(crate) fn ports(chip: &ChipSpec, speed: Option<BitRate>, map: Option<&Path>)
     })
 }
 
-/// Returns the speeds of the ports that the port map gives one that differs from that of all ports, by dev_port.
-pub(crate) fn slower_ports(ports: &PortMap) -> Vec<(u16, BitRate)> {
+/// Returns the ports whose speed in the port map differs from the speed at which all ports begin: dev_port and speed.
+pub(crate) fn mapped_speeds(ports: &PortMap) -> Vec<(u16, BitRate)> {
     let named = ports.names().into_iter().flat_map(|names| names.iter());
     let speed = named.filter_map(|(front, named)| Some((ports.front(front)?, named.speed?)));
     let other = speed.filter(|(port, speed)| port.speed != *speed);

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Traces for viewers")]
 pub(crate) struct TraceOutArgs {
-    /// Write packets through parsers, stages, queues and links for Perfetto (ui.perfetto.dev) or chrome://tracing: .json, or
+    /// Write packets through parsers, stages, queues, links and hosts for Perfetto (ui.perfetto.dev) or chrome://tracing: .json, or
     /// .json.gz. Times are simulated
     #[arg(long, value_name = "FILE", value_parser = trace_file)]
     trace_out: Option<PathBuf>,

@@ -1,8 +1,9 @@
 //! Commands and files of the command line as values, for a program that calls them in its own process, such as the Python
 //! package.
 //!
-//! [`call`] runs any command and returns what it prints, [`replay_network`] a replay with parts of the caller. [`switch`] and [`Experiment`] read files and options as the commands
-//! `replay` and `run` do, and return what the crates below run.
+//! [`call`] runs any command and returns what it prints; [`replay_network`] runs a replay with properties and a control plane of
+//! the caller. [`switch`] and [`Experiment`] read files and options as the commands `replay` and `run` do, and return what the
+//! crates below run.
 
 mod experiment;
 mod files;

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What a caller adds to a replay through a network.
+/// Parts that a caller adds to a replay through a network.
 #[derive(Default)]
 pub struct Additions {
     /// Makes the properties of a switch by its name, in addition to those of `--check`. Switches run on several threads.

@@ -137,7 +137,7 @@ pub(crate) fn device(args: &ReplayArgs, catalogue: &Catalogue) -> Result<Describ
         let of =
             |(front, speed): &(FrontPort, BitRate)| Some((ports.front(*front)?.dev_port.number(), *speed));
         speeds.extend(setup.port_speeds.iter().filter_map(of));
-        speeds.extend(resolve::slower_ports(&ports));
+        speeds.extend(resolve::mapped_speeds(&ports));
     }
     for text in &args.port_speeds {
         speeds.extend([port_speed(text, &ports)?]);

@@ -327,7 +327,10 @@ impl<'a> Resolver<'a> {
             self.wrong(
                 Check::Name,
                 place,
-                format!("profile `{name}` has no entry for {speed} and {cable}; it has {known}: add one, or run the port at one of these speeds"),
+                format!(
+                    "profile `{name}` has no entry for {speed} and {cable}; it has {known}: add one, or run the port at one of \
+                     these speeds"
+                ),
             );
         }
         best

@@ -48,7 +48,7 @@ pub type PropertiesOf = Arc<dyn Fn(&str) -> Vec<Box<dyn Property>> + Send + Sync
 /// Makes the control plane of all switches, in the order of the network.
 pub type PlaneOf = Box<dyn FnOnce(&[SwitchSetup]) -> Box<dyn ControlPlane>>;
 
-/// What a caller in the same process adds to a replay.
+/// Parts that a caller in the same process adds to a replay.
 #[derive(Default)]
 pub(crate) struct Callers {
     /// Properties, in addition to those of `--check`.
