@@ -1,5 +1,6 @@
 //! The agent of `conweave`: more flows than rows.
 
+use crate::placed::place;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::{Duration, Time};
@@ -7,7 +8,6 @@ use sluice_control::{ControlState, EntryId};
 use sluice_exec::engine::Engine;
 use sluice_ir::KeyValue;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, roce, udp};
-use sluice_place::place;
 use sluice_programs::conweave::hot_flows::{HotFlowConfig, HotFlows};
 use sluice_programs::conweave::{Params, Prefix, TorConfig, program, tor_setup};
 use sluice_switch::{Digest, IdleEntry, Left, Lost, RxFrame, Sink, Switch, SwitchConfig};
