@@ -196,7 +196,7 @@ fn mended_programs_fit_without_a_message() {
     let mut wrong = String::new();
     for mistake in mistakes() {
         let after = outcome(&mistake.mended(), &mistake.chip());
-        if after != (Found::Fits, String::new()) {
+        if mistake.remedy.is_empty() || after != (Found::Fits, String::new()) {
             _ = writeln!(wrong, "## {}\n{:?}\n{}", mistake.title, after.0, after.1);
         }
     }
