@@ -2,16 +2,19 @@
 """Checks that a refactoring leaves the data of some hundred commands as it was.
 
     cargo build --release -p sluice
-    checks/digests.py                    compare with checks/digests.txt; exit code 1 if a field differs
+    checks/digests.py                    compare with checks/digests.txt; exit code 1 if a digest differs
+    checks/digests.py --against BINARY   compare with what another binary writes; exit code 1 if a field differs
     checks/digests.py --update           write checks/digests.txt again, after a change that was meant
-    checks/digests.py --only replay      only commands whose name contains `replay`
+    checks/digests.py --only conweave    only commands whose name contains `conweave`
 
 Every command runs in a folder of its own. What it writes is taken apart into fields: a value of a JSON document by its
 path (`.ports[].rx_bytes`), a column of a CSV file, the interfaces and the packets of a capture, the bytes of any other
-file. `checks/digests.txt` holds a digest of each field, so a difference names the fields that changed. Prose is left
-out: help, hints, explanations, comments on packets, and what depends on the machine (`wall`).
+file. Prose is left out: help, hints, explanations, comments on packets, and what depends on the machine (`wall`).
+`checks/digests.txt` holds one digest of all fields per program and chip, and one per command that is about no program.
+It tells that something changed; `--against` with a binary of the code before tells which field of which command did.
 
-Needs Python 3.8 or newer and nothing else. Commands run on all processors; the whole takes less than five minutes on two.
+Needs Python 3.8 or newer and nothing else. Commands run on all processors; the whole takes about two minutes of processor
+time, and twice that with `--against`.
 """
 
 import argparse
@@ -41,23 +44,21 @@ REPEATED = re.compile(r"^(.*\.)?(report|summary|fuzz|run|flowlets|polarization|m
 PROSE_COLUMNS = {"title", "reason", "why", "note"}
 
 
-def programs_and_chips():
-    names = [
-        "l3-ecmp", "ecmp", "wcmp", "spray", "drb", "presto", "flare", "letflow", "int", "hpcc-int", "pfc", "ecn-mark",
-        "conweave", "conweave-spine", "drill", "conga", "hula",
-    ]
-    return names, ["tofino", "tofino2"]
+PROGRAMS = [
+    "l3-ecmp", "ecmp", "wcmp", "spray", "drb", "presto", "flare", "letflow", "int", "hpcc-int", "pfc", "ecn-mark", "conweave",
+    "conweave-spine", "drill", "conga", "hula",
+]
+CHIPS = ["tofino", "tofino2"]
 
 
 def commands():
     """Pairs of a name and a list of command lines, run one after the other in one folder; `{root}` is the repository."""
-    names, chips = programs_and_chips()
-    for name in names:
-        for chip in chips:
+    for name in PROGRAMS:
+        for chip in CHIPS:
             yield f"report {name} {chip}", [["report", name, "--chip", chip, "--json"]]
-    for name in names:
+    for name in PROGRAMS:
         yield f"replay {name}", [["replay", name, "-o", "out", "--json", "--drops", "drops.pcapng"]]
-        yield f"ir {name}", [["programs", name, "--ir"]]
+        yield f"ir {name}", [["programs", name, "--ir"], ["programs", name, "--p4"]]
         yield f"fuzz {name}", [["fuzz", name, "--cases", "24", "--seed", "7", "--json", "--jobs", "1"]]
     for name in ["l3-ecmp", "int", "letflow"]:
         yield f"replay {name} functional", [["replay", name, "--functional", "-o", "out", "--json"]]
@@ -135,8 +136,8 @@ def without_places(text):
     return PLACE.sub("@", text)
 
 
-def digest(data):
-    return hashlib.sha256(data).hexdigest()[:8]
+def digest(data, length=8):
+    return hashlib.sha256(data).hexdigest()[:length]
 
 
 def json_fields(value):
@@ -177,8 +178,8 @@ def capture_fields(data):
     """Interfaces, times, lengths and bytes of a capture; comments are prose."""
     if data[:4] != b"\x0a\x0d\x0d\x0a":
         return {"bytes": digest(data)}
-    interfaces, times, lengths, frames, count, at = [], [], hashlib.sha256(), hashlib.sha256(), 0, 0
-    times = hashlib.sha256()
+    times, lengths, frames = hashlib.sha256(), hashlib.sha256(), hashlib.sha256()
+    interfaces, count, at = [], 0, 0
     while at + 12 <= len(data):
         kind, length = struct.unpack_from("<II", data, at)
         body = data[at + 8:at + length - 4]
@@ -211,12 +212,12 @@ def interface_options(body):
     return found
 
 
-def text_fields(name, text):
+def text_fields(line, text):
     """A program's text without its comments; entries as they are."""
-    if name == "ir":
-        lines = [line for line in text.splitlines() if not line.lstrip().startswith("//")]
-        # Texts for readers stand in quotation marks.
-        text = without_places("\n".join(re.sub(r'"[^"]*"', '""', line) for line in lines))
+    if "--ir" in line:
+        text = re.sub(r'"[^"\n]*"', '""', text)  # for readers
+    if line[0] == "programs":
+        text = without_places(re.sub(r"\s*//.*", "", text))
     return {"text": digest(text.encode())}
 
 
@@ -254,7 +255,7 @@ def run(binary, name, lines):
             if "--json" in line and out:
                 fields.update(json_fields(json.loads(out)))
             elif line[0] in ("programs", "entries"):
-                fields.update(text_fields("ir" if "--ir" in line else "entries", out))
+                fields.update(text_fields(line, out))
         for base, _, files in sorted(os.walk(folder)):
             for file in sorted(files):
                 path = os.path.join(base, file)
@@ -266,78 +267,74 @@ def run(binary, name, lines):
     return found
 
 
-def written(results):
-    lines = []
-    for name, files in results:
-        lines.append(f"== {name}")
+def group(name):
+    """The line of the record that a command counts for: its program and chip, else itself."""
+    words = name.split()
+    program = next((word for word in words if word in PROGRAMS), None)
+    return f"{program} {words[-1] if words[-1] in CHIPS else 'tofino2'}" if program else name
+
+
+def record(results):
+    """One digest of all fields for each group."""
+    lines = {}
+    for name, files in results.items():
         for file, fields in files.items():
-            lines.append(f"= {file}")
-            lines.extend(f"{value} {field}" for field, value in fields.items())
-    return "\n".join(lines) + "\n"
+            lines.setdefault(group(name), []).extend(f"{name}: {file}: {field} {fields[field]}" for field in fields)
+    return {name: digest("\n".join(sorted(found)).encode(), 16) for name, found in lines.items()}
 
 
-def read(text):
-    found, name, file = {}, None, None
-    for line in text.splitlines():
-        if line.startswith("== "):
-            name = line[3:]
-            found[name] = {}
-        elif line.startswith("= "):
-            file = line[2:]
-            found[name][file] = {}
-        elif line:
-            value, field = line.split(" ", 1)
-            found[name][file][field] = value
-    return found
-
-
-def differences(known, results):
-    for name, files in results:
-        before = known.get(name)
-        if before is None:
-            yield f"{name}: is not in the record"
-            continue
-        for file in list(before) + [f for f in files if f not in before]:
-            old, new = before.get(file), files.get(file)
-            if old is None or new is None:
-                yield f"{name}: {file}: is {'new' if old is None else 'missing'}"
-                continue
-            for field in list(old) + [f for f in new if f not in old]:
-                if old.get(field) != new.get(field):
-                    what = "is new" if field not in old else "is missing" if field not in new else "differs"
-                    yield f"{name}: {file}: {field} {what}"
+def differences(before, after):
+    """Names of values of nested maps that are not the same in both."""
+    for name in list(before) + [name for name in after if name not in before]:
+        old, new = before.get(name), after.get(name)
+        if old is None or new is None:
+            yield f"{name}: is {'new' if old is None else 'missing'}"
+        elif isinstance(old, dict):
+            yield from (f"{name}: {inner}" for inner in differences(old, new))
+        elif old != new:
+            yield f"{name}: differs"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", default=os.path.join(ROOT, "target", "release", "sluice"))
+    parser.add_argument("--against", metavar="BINARY")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()
-    if args.update and args.only:
-        parser.error("--update takes all commands")
+    if args.update and (args.only or args.against):
+        parser.error("--update takes all commands and one binary")
     todo = [(name, lines) for name, lines in commands() if args.only in name]
+    if not args.against:
+        # A digest of the record is one of all commands of its group.
+        groups = {group(name) for name, _ in todo}
+        todo = [(name, lines) for name, lines in commands() if group(name) in groups]
     if not todo:
         parser.error(f"no command's name contains `{args.only}`")
-    if not os.access(args.binary, os.X_OK):
-        parser.error(f"there is no binary {args.binary}: build it with `cargo build --release -p sluice`")
+    binaries = [os.path.abspath(binary) for binary in [args.binary, args.against] if binary]
+    for binary in binaries:
+        if not os.access(binary, os.X_OK):
+            parser.error(f"there is no binary {binary}: build it with `cargo build --release -p sluice`")
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        done = list(pool.map(lambda item: run(os.path.abspath(args.binary), *item), todo))
-    results = [(name, files) for (name, _), files in zip(todo, done)]
-    if args.update:
+        ran = [[pool.submit(run, binary, *item) for item in todo] for binary in binaries]
+        after, *before = [{name: one.result() for (name, _), one in zip(todo, done)} for done in ran]
+    if args.against:
+        found = list(differences(before[0], after))
+    elif args.update:
         with open(RECORD, "w", encoding="utf-8") as file:
-            file.write(written(results))
-        print(f"{RECORD}: {len(results)} commands, {sum(len(f) for _, fs in results for f in fs.values())} fields")
-        return 0
-    with open(RECORD, encoding="utf-8") as file:
-        known = read(file.read())
-    found = list(differences(known, results))
-    if not args.only:
-        found += [f"{name}: is no command any more" for name in known if name not in dict(results)]
+            file.writelines(f"{value} {name}\n" for name, value in record(after).items())
+        found = []
+    else:
+        with open(RECORD, encoding="utf-8") as file:
+            known = {name: value for value, name in (line.rstrip("\n").split(" ", 1) for line in file)}
+        after = record(after)
+        found = list(differences({name: known[name] for name in known if not args.only or name in after}, after))
     for line in found:
         print(line)
-    print(f"{len(results)} commands: {len(found)} differences")
+    print(f"{len(todo)} commands: {len(found)} differences")
+    if found and not args.against:
+        print("--against BINARY, with a binary of the code before, tells which fields of which commands differ")
     return 1 if found else 0
 
 

@@ -1,11 +1,12 @@
 //! Arguments of the command line.
 
 use crate::numbers::{number, quantity, threads};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sluice_asic::units::{BitRate, Bytes, Duration, Length};
 use sluice_catalogue::Catalogue;
 use sluice_pcaps::replay::Pace;
-use sluice_place::{Objective, Optimisation, Options};
+use sluice_place::{Objective, Optimisation, Options, PASSES, PassInfo};
 use sluice_replay::parse_pace;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -159,6 +160,9 @@ pub(crate) struct ReportArgs {
     /// Write the graph of dependencies, by stage, and the graphs of the parsers for Graphviz: `dot -Tsvg FILE`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "sweep", "watch"])]
     pub(crate) dot: Option<PathBuf>,
+    /// Print the result of a pass of placement in place of the report, also if a later pass finds that the program does not fit
+    #[arg(long, value_name = "PASS", value_parser = pass(), conflicts_with_all = ["json", "full", "output", "html", "dot", "vendor_layout", "compare", "sweep", "watch", "why_not"])]
+    pub(crate) dump: Option<&'static PassInfo>,
     /// Print the columns of the vendor compiler's mau.resources.log and table_summary.log
     #[arg(long, conflicts_with = "json")]
     pub(crate) vendor_layout: bool,
@@ -180,6 +184,13 @@ pub(crate) struct ReportArgs {
     /// fit; tried by at most 100 placements
     #[arg(long, conflicts_with_all = ["compare", "sweep", "watch"])]
     pub(crate) why_not: bool,
+}
+
+/// Reads the name of a pass of placement.
+fn pass() -> impl TypedValueParser<Value = &'static PassInfo> {
+    let names = PASSES.map(|pass| PossibleValue::new(pass.name).help(pass.doc));
+    PossibleValuesParser::new(names)
+        .try_map(|name| PassInfo::named(&name).ok_or_else(|| format!("there is no pass {name}")))
 }
 
 #[derive(Debug, Args)]

@@ -61,7 +61,7 @@ pub(crate) fn build(stage: &Arc<dyn StageProgram>, target: &Target) -> Result<Pr
 
 /// Places a program. A program that does not fit is not an error of the input, so it has a separate error type.
 pub(crate) fn fit(program: &Program, chip: &ChipSpec, options: &Options) -> Result<Placement, Box<NoFit>> {
-    place_with(program, chip, options, &mut |_, _| {}).map_err(Box::new)
+    place_with(program, chip, options).map_err(Box::new)
 }
 
 /// Returns the ports of a chip at a speed; without one, at the fastest speed in the port map, a file with names of ports, or

@@ -8,7 +8,7 @@ pub(crate) use files::FileOfProgram;
 pub use own::P4Crate;
 pub(crate) use stage::P4Program;
 
-use crate::check::counts;
+use crate::check::Checked;
 use crate::fail::Failure;
 use crate::snippet;
 use crate::terminal;
@@ -31,7 +31,6 @@ use sluice_program_file::ProgramFile;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Options of the P4 preprocessor, spelled as p4c spells them.
@@ -389,37 +388,25 @@ fn read_quietly(path: &Path, args: &P4Args, chip: &ChipSpec) -> Result<(P4Progra
     Ok((P4Program::new(program, &origin, reading.notes(), beside), warnings))
 }
 
-/// Checks a P4 program, and prints its mistakes and warnings, or what the program has.
-pub(crate) fn run(path: &Path, args: &P4Args, chip: &ChipSpec, as_json: bool) -> Result<Program, Failure> {
+/// Checks a P4 program. Warnings on a program with mistakes go to stderr.
+pub(crate) fn checked(path: &Path, args: &P4Args, chip: &ChipSpec) -> Result<Checked, Failure> {
     args.check(chip)?;
     let origin = path.display().to_string();
     let reading = reading(&origin, args, chip);
-    let program = reading.program();
-    let mut out = terminal::results(as_json);
-    if as_json {
-        let mut findings: Vec<Value> =
-            reading.parsed.diagnostics.list().iter().map(|one| json_of(&reading.parsed, one)).collect();
-        findings.extend(reading.diags.iter().map(json_of_diag));
-        let notes = sluice_report::notes_json(&reading.notes());
-        let value = json!({
-            "schema": "sluice.check/1", "file": origin, "ok": program.is_some(), "findings": findings, "notes": notes,
-        });
-        writeln!(out, "{value}")?;
-    }
+    let mut findings: Vec<Value> =
+        reading.parsed.diagnostics.list().iter().map(|one| json_of(&reading.parsed, one)).collect();
+    findings.extend(reading.diags.iter().map(json_of_diag));
     let warnings = reading.warnings();
-    let Some(program) = program else {
-        if !warnings.is_empty() {
-            terminal::note(format_args!("{warnings}\n"));
-        }
-        return Err(failure(&reading, args, &origin, chip));
-    };
-    if !as_json {
-        if !warnings.is_empty() {
-            writeln!(out, "{warnings}\n")?;
-        }
-        writeln!(out, "{origin}: program `{}`: {}; no mistakes", program.name, counts(program))?;
+    let program = reading.program().cloned();
+    if program.is_none() && !warnings.is_empty() {
+        terminal::note(format_args!("{warnings}\n"));
     }
-    Ok(program.clone())
+    Ok(Checked {
+        program: program.ok_or_else(|| failure(&reading, args, &origin, chip)),
+        warnings: vec![warnings],
+        findings,
+        notes: Some(sluice_report::notes_json(&reading.notes())),
+    })
 }
 
 /// Returns all messages of a severity, with their source lines.

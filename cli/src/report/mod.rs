@@ -8,7 +8,7 @@ mod watch;
 mod why_not;
 
 use crate::args::ReportArgs;
-use crate::fail::Failure;
+use crate::fail::{Failure, print_error};
 use crate::files::{self, Folder, pretty};
 use crate::hint::own_arguments;
 use crate::invocation::Out;
@@ -37,6 +37,15 @@ pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Re
     let chip = resolve::chip(&args.target.chip)?;
     let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
+    if let Some(pass) = args.dump {
+        return match pass.dump(&program, &chip, &args.placing.options()) {
+            Ok(text) => Ok(terminal::print(&text)?),
+            Err(no_fit) => {
+                print_error(crate::snippet::no_fit(&no_fit));
+                Err(Failure::Property)
+            }
+        };
+    }
     match resolve::fit(&program, &chip, &args.placing.options()) {
         Ok(placement) => fits(args, &Report::new(&program, &placement).with_notes(stage.notes()), as_json),
         Err(no_fit) => {

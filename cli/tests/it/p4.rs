@@ -306,6 +306,33 @@ fn a_program_that_does_not_fit_is_shown_at_its_lines() {
 }
 
 #[test]
+fn a_program_gets_the_same_answer_as_p4_and_as_sluice() {
+    let dir = folder("p4");
+    for (routes, fits) in [("1000", true), ("400000", false)] {
+        let answer = |form: &str, file: &str, place: &[&str]| {
+            let file = dir.path().join(file);
+            let set = format!("ipv4_routes={routes}");
+            fs::write(&file, ok(&["programs", "l3-ecmp", form, "--set", &set])).unwrap();
+            let out = sluice(&[&["check", text(&file), "--json"], place].concat());
+            let value: Value = serde_json::from_slice(&out.stdout).unwrap();
+            // Tables of a P4 program have the name of their control in front.
+            let reason = value["reason"].as_str().map(|reason| reason.replace("Ingress.", ""));
+            (out.status.code(), ["ok", "fits", "program"].map(|key| value[key].clone()), reason)
+        };
+        let both = |place: &[&str]| {
+            let found = answer("--p4", "l3-ecmp.p4", place);
+            assert_eq!(found, answer("--ir", "l3-ecmp.sluice", place), "{routes}");
+            found
+        };
+        let (code, answers, reason) = both(&["--place"]);
+        assert_eq!((code, reason.is_none()), (Some(i32::from(!fits)), fits), "{routes}");
+        assert_eq!(answers, [fits.into(), fits.into(), "l3-ecmp".into()], "{routes}");
+        let (code, answers, _) = both(&[]);
+        assert_eq!((code, answers), (Some(0), [true.into(), Value::Null, "l3-ecmp".into()]), "{routes}");
+    }
+}
+
+#[test]
 fn a_crate_is_written_around_a_program_and_its_files() {
     let dir = folder("p4_crate");
     fs::create_dir_all(dir.path().join("src/common")).unwrap();

@@ -26,6 +26,26 @@ fn a_folder_gets_every_form_of_the_report() {
 }
 
 #[test]
+fn the_result_of_each_pass_is_printed() {
+    let help = ok(&["report", "--help"]);
+    let (code, said) = refused(&["report", "l3-ecmp", "--dump", "phw"]);
+    assert_eq!(code, 2);
+    for pass in &sluice_place::PASSES {
+        assert!(help.contains(&format!("- {}:", pass.name)), "{}: {help}", pass.name);
+        assert!(said.contains(pass.name), "{}: {said}", pass.name);
+    }
+    assert!(said.contains("phv"), "{said}");
+    let dump = |pass: &str| ok(&["report", "l3-ecmp", "--dump", pass]);
+    assert!(dump("tables").lines().any(|line| line.contains("ipv4_route stage ")), "{}", dump("tables"));
+    assert!(dump("dependencies").starts_with("digraph"));
+    // Passes before the one that fails have a result.
+    let large = ["report", "l3-ecmp", "--set", "ipv4_routes=400000", "--dump"];
+    assert_eq!(ok(&[&large[..], &["dependencies"]].concat()), dump("dependencies"));
+    let (code, said) = refused(&[&large[..], &["tables"]].concat());
+    assert!(code == 1 && said.contains("ipv4_route"), "{said}");
+}
+
+#[test]
 fn a_comparison_takes_what_is_not_named_from_the_first() {
     let more = json(&["report", "l3-ecmp", "--compare", "ipv4_routes=40000", "--json"]);
     assert_eq!(more["params"][0]["key"], "ipv4_routes");

@@ -37,7 +37,7 @@ impl Placed {
     /// # Errors
     /// If the program does not fit.
     pub fn with(program: Program, chip: &ChipSpec, options: &Options) -> Result<Arc<Placed>, Box<NoFit>> {
-        let placement = place_with(&program, chip, options, &mut |_, _| {}).map_err(Box::new)?;
+        let placement = place_with(&program, chip, options).map_err(Box::new)?;
         Ok(Arc::new(Placed { program, placement }))
     }
 }

@@ -5,11 +5,12 @@
 //! weights.
 
 use super::TopologyError;
+use super::hops::Hops;
 use crate::network::{LinkChange, Probability, Way};
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_catalogue::position::{Neighbor, PortUse, Position, Prefix, Route};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 /// Plan of a switch.
@@ -328,7 +329,8 @@ impl Wiring<'_> {
         }
         ways.iter_mut().for_each(|w| w.sort_unstable());
         for destination in self.destinations() {
-            let hops = distances(&destination, &ways);
+            let near = |at: u32| ways[at as usize].iter().map(|(_, neighbor, _)| *neighbor);
+            let hops = Hops::to(destination.at.iter().map(|(switch, _)| *switch), ways.len(), near).of;
             for (at, position) in positions.iter_mut().enumerate() {
                 position.routes.extend(route(&destination, at as u32, &ways[at], &hops));
             }
@@ -386,26 +388,6 @@ impl Wiring<'_> {
         }
         list
     }
-}
-
-/// Returns the hops from every switch to the nearest switch with the destination; `u32::MAX` if there is no path.
-fn distances(to: &Destination, ways: &[Vec<(FrontPort, u32, u32)>]) -> Vec<u32> {
-    let mut hops = vec![u32::MAX; ways.len()];
-    let mut open = VecDeque::new();
-    for (switch, _) in &to.at {
-        if std::mem::replace(&mut hops[*switch as usize], 0) != 0 {
-            open.push_back(*switch);
-        }
-    }
-    while let Some(at) = open.pop_front() {
-        for (_, neighbor, _) in &ways[at as usize] {
-            if hops[*neighbor as usize] == u32::MAX {
-                hops[*neighbor as usize] = hops[at as usize] + 1;
-                open.push_back(*neighbor);
-            }
-        }
-    }
-    hops
 }
 
 /// Returns a switch's route to a destination, if it has one.

@@ -9,6 +9,7 @@ mod check;
 mod clos;
 mod dring;
 mod file;
+mod hops;
 mod ns3;
 mod only;
 mod shortest;

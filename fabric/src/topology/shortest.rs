@@ -1,8 +1,9 @@
 //! Routes of arbitrary graphs: all next hops on shortest paths.
 
 use super::blueprint::{Blueprint, CablePlan};
+use super::hops::Hops;
 use super::{Group, Network, TopologyError};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// `count` parallel cables between two switches: that number of links in each direction, each of this weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,8 @@ impl Network {
         self.begin_routes();
         let mut known: BTreeMap<(u32, Vec<(u32, u32)>), u32> = BTreeMap::new();
         for (index, target) in (0u32..).zip(self.edges.clone()) {
-            let distance = self.distances(target, &out);
+            let near = |at: u32| out[at as usize].iter().map(|(link, _)| self.links[*link as usize].to);
+            let distance = Hops::to([target], self.switches.len(), near).of;
             for at in 0..self.switches.len() as u32 {
                 let here = distance[at as usize];
                 if at == target || here == u32::MAX {
@@ -121,23 +123,5 @@ impl Network {
         } else {
             Heading::Across
         }
-    }
-
-    /// Returns the hops from every switch to `target`; `u32::MAX` if there is no path. All links exist in both
-    /// directions.
-    fn distances(&self, target: u32, out: &[Vec<(u32, u32)>]) -> Vec<u32> {
-        let mut distance = vec![u32::MAX; self.switches.len()];
-        distance[target as usize] = 0;
-        let mut open = VecDeque::from([target]);
-        while let Some(at) = open.pop_front() {
-            for (link, _) in &out[at as usize] {
-                let to = self.links[*link as usize].to;
-                if distance[to as usize] == u32::MAX {
-                    distance[to as usize] = distance[at as usize] + 1;
-                    open.push_back(to);
-                }
-            }
-        }
-        distance
     }
 }

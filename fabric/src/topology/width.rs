@@ -1,8 +1,9 @@
 //! The bottleneck of each pair of a switch and a host: the rate at which a lone flow can go.
 
+use super::hops::Hops;
 use sluice_asic::units::BitRate;
 use sluice_catalogue::position::{Neighbor, Position};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 /// Greatest rates between the switches of a network.
@@ -56,22 +57,15 @@ impl Bottlenecks {
 /// Returns for every switch the greatest rate to `to` over shortest paths; 0 if there is no path. Within `to`, nothing
 /// limits the rate.
 fn widest(to: u32, ways: &[Ways]) -> Vec<BitRate> {
-    let mut hops = vec![u32::MAX; ways.len()];
+    let hops = Hops::to([to], ways.len(), |at| ways[at as usize].iter().map(|(neighbor, _)| *neighbor));
     let mut width = vec![BitRate::from_bps(0); ways.len()];
-    (hops[to as usize], width[to as usize]) = (0, BitRate::from_bps(u64::MAX));
-    let mut open = VecDeque::from([to]);
+    width[to as usize] = BitRate::from_bps(u64::MAX);
     // Switches come in order of hops, so a switch's width is final when it is taken.
-    while let Some(at) = open.pop_front() {
-        let (here, own) = (hops[at as usize], width[at as usize]);
-        for (neighbor, rate) in &ways[at as usize] {
-            let next = *neighbor as usize;
-            if hops[next] == u32::MAX {
-                hops[next] = here + 1;
-                open.push_back(*neighbor);
-            }
-            if hops[next] == here + 1 {
-                width[next] = width[next].max(own.min(*rate));
-            }
+    for at in hops.order {
+        let (next, own) = (hops.of[at as usize] + 1, width[at as usize]);
+        for (neighbor, rate) in ways[at as usize].iter().filter(|(n, _)| hops.of[*n as usize] == next) {
+            let width = &mut width[*neighbor as usize];
+            *width = own.min(*rate).max(*width);
         }
     }
     width

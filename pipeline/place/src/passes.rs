@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// A pass of placement.
 #[derive(Clone, Copy, Debug)]
 pub struct PassInfo {
-    /// Name, by which a user requests the result.
+    /// Name, by which a user requests the result: `sluice report NAME --dump PASS`.
     pub name: &'static str,
     /// Purpose, and the reason for its position.
     pub doc: &'static str,
@@ -30,7 +30,7 @@ pub struct PassInfo {
 }
 
 /// All passes in order.
-pub const PASSES: [PassInfo; 10] = [
+pub static PASSES: [PassInfo; 10] = [
     PassInfo {
         name: "chip",
         doc: "rejects programs that the chip cannot run in any placement; first, because its findings name the program's lines",
@@ -87,7 +87,7 @@ pub const PASSES: [PassInfo; 10] = [
     },
     PassInfo {
         name: "verify",
-        doc: "checks the finished placement with rules that share no code with the passes above",
+        doc: "checks the finished placement from its coordinates and the program, without the demands and pools of the passes above",
         run: check,
         print: |_| "no rule is broken\n".to_owned(),
     },
@@ -114,24 +114,54 @@ struct Failed {
     first_exhausted: Option<Exhausted>,
 }
 
+impl Failed {
+    fn no_fit(self, program: &Program, chip: &ChipSpec) -> NoFit {
+        let Failed { diags, first_exhausted } = self;
+        NoFit { program: program.name.clone(), chip: chip.name.clone(), diags, first_exhausted }
+    }
+}
+
 /// Places a program on a chip.
 ///
 /// # Errors
 /// If it does not fit; the error has all findings and the resource that ran out first.
 pub fn place(program: &Program, chip: &ChipSpec) -> Result<Placement, NoFit> {
-    place_with(program, chip, &Options::default(), &mut |_, _| {})
+    place_with(program, chip, &Options::default())
 }
 
-/// Like [`place`], with options; calls `dump` with the name and the printed result of each pass.
+/// Like [`place`], with options.
 ///
 /// # Errors
 /// Returns the errors of [`place`].
-pub fn place_with(
-    program: &Program,
-    chip: &ChipSpec,
-    options: &Options,
-    dump: &mut dyn FnMut(&'static str, String),
-) -> Result<Placement, NoFit> {
+pub fn place_with(program: &Program, chip: &ChipSpec, options: &Options) -> Result<Placement, NoFit> {
+    let done = after(program, chip, options, &PASSES)?;
+    let unfinished = Failed { diags: Vec::new(), first_exhausted: None };
+    done.placement.ok_or_else(|| unfinished.no_fit(program, chip))
+}
+
+impl PassInfo {
+    /// Returns the pass with this name.
+    pub fn named(name: &str) -> Option<&'static PassInfo> {
+        PASSES.iter().find(|pass| pass.name == name)
+    }
+
+    /// Runs the passes up to this one, and returns its result as text.
+    ///
+    /// # Errors
+    /// If one of these passes finds that the program does not fit.
+    pub fn dump(&self, program: &Program, chip: &ChipSpec, options: &Options) -> Result<String, NoFit> {
+        let last = PASSES.iter().position(|pass| pass.name == self.name).unwrap_or(PASSES.len() - 1);
+        Ok((self.print)(&after(program, chip, options, &PASSES[..=last])?))
+    }
+}
+
+/// Runs passes, of which the first is that of [`PASSES`].
+fn after<'a>(
+    program: &'a Program,
+    chip: &'a ChipSpec,
+    options: &'a Options,
+    passes: &[PassInfo],
+) -> Result<Work<'a>, NoFit> {
     let mut work = Work {
         program,
         chip,
@@ -145,18 +175,10 @@ pub fn place_with(
         stages: Default::default(),
         placement: None,
     };
-    let no_fit = |failed: Failed| NoFit {
-        program: program.name.clone(),
-        chip: chip.name.clone(),
-        diags: failed.diags,
-        first_exhausted: failed.first_exhausted,
-    };
-    for pass in &PASSES {
-        (pass.run)(&mut work).map_err(no_fit)?;
-        dump(pass.name, (pass.print)(&work));
+    for pass in passes {
+        (pass.run)(&mut work).map_err(|failed| failed.no_fit(program, chip))?;
     }
-    let unfinished = Failed { diags: Vec::new(), first_exhausted: None };
-    work.placement.ok_or_else(|| no_fit(unfinished))
+    Ok(work)
 }
 
 fn chip_rules(work: &mut Work<'_>) -> Result<(), Failed> {

@@ -165,7 +165,7 @@ impl Search<'_, '_> {
             return Err(Ended::Stopped);
         }
         self.placements += 1;
-        let placed = place_with(program, chip, self.question.options, &mut |_, _| {});
+        let placed = place_with(program, chip, self.question.options);
         Ok(placed.map(|_| ()).map_err(Box::new))
     }
 

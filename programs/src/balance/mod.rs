@@ -13,7 +13,6 @@
 //! | `routes` | entries at a position in a network |
 //! | `properties` | properties of packets and member tables |
 //! | `model` | the fate of a packet in plain Rust, for the property `as_modelled` |
-//! | `ecmp.p4`, `wcmp.p4` | the programs in P4_16, written by `sluice programs NAME --p4` |
 
 mod entries;
 mod hashing;

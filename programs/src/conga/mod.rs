@@ -23,7 +23,6 @@
 //! | `entries` | entries, by default and at a position in a network |
 //! | `model` | the fate of a frame, in plain Rust, for properties |
 //! | `dre` | settings of a link's estimator |
-//! | `conga.p4` | the program in P4_16, written by `sluice programs conga --p4` |
 
 mod choose;
 mod dre;

@@ -23,7 +23,6 @@
 //! | `wire` | ConWeave's bytes in frames |
 //! | `story` | sentences of a flow's story |
 //! | `hot_flows` | the control plane that installs hot flows |
-//! | `conweave.p4` | the program in P4_16, written by `sluice programs conweave --p4` |
 
 mod answers;
 mod busy;

@@ -11,7 +11,6 @@
 //! | `entries` | default entries |
 //! | `model` | the fate of a frame, in plain Rust, for properties |
 //! | `routes` | entries at a position in a network |
-//! | `conweave_spine.p4` | the program in P4_16, written by `sluice programs conweave-spine --p4` |
 
 mod entries;
 mod model;

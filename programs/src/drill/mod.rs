@@ -15,7 +15,6 @@
 //! | `choose` | the samples and the memory, in ingress |
 //! | `depths` | queue depths, and the ghost control |
 //! | `entries` | entries, by default and at a position in a network |
-//! | `drill.p4` | the program in P4_16, written by `sluice programs drill --p4` |
 
 mod choose;
 mod depths;

@@ -10,7 +10,6 @@
 //! | `ingress` | forwarding only |
 //! | `egress` | the marking probability, and the mark |
 //! | `entries` | default entries |
-//! | `ecn_mark.p4` | the program in P4_16, written by `sluice programs ecn-mark --p4` |
 
 mod egress;
 mod entries;

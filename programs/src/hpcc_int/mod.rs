@@ -20,7 +20,6 @@
 //! | `ns3` | egress in the layout of the authors' simulator: headers, parser, records |
 //! | `entries` | entries, by default and at a position in a network |
 //! | `properties` | properties of every packet |
-//! | `hpcc_int.p4` | the program in P4_16, written by `sluice programs hpcc-int --p4` |
 
 mod egress;
 mod entries;

@@ -13,7 +13,6 @@
 //! | `probes` | headers, tables of best hops, and the two passes of a probe |
 //! | `entries` | entries, by default and at a position in a network |
 //! | `model` | the fate of a frame, in plain Rust, for properties |
-//! | `hula.p4` | the program in P4_16, written by `sluice programs hula --p4` |
 
 mod entries;
 mod model;

@@ -25,7 +25,6 @@
 //! | `entries` | default entries |
 //! | `places` | entries at a position in a network, and the switch's parts there |
 //! | `properties` | properties of every packet |
-//! | `int.p4` | the program in P4_16, written by `sluice programs int --p4` |
 
 mod block;
 mod carrier;

@@ -21,7 +21,6 @@
 //! | `entries` | default entries |
 //! | `routes` | entries at a position in a network |
 //! | `model` | the same decisions in plain Rust, for the property `as_modelled` |
-//! | `l3_ecmp.p4` | the program in P4_16, written by `sluice programs l3-ecmp --p4` |
 
 mod egress;
 mod entries;

@@ -22,7 +22,6 @@
 //! | `entries` | default entries |
 //! | `model`, `pauses` | fates of frames, and requests of pauses, in plain Rust, for properties |
 //! | `history`, `obeyed` | what a queue does while the other end pauses it, in plain Rust, for properties |
-//! | `pfc.p4` | the program in P4_16, written by `sluice programs pfc --p4` |
 
 mod egress;
 mod entries;

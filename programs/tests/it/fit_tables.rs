@@ -34,7 +34,7 @@ fn programs() -> Vec<(String, Program)> {
 }
 
 fn report(program: &Program, chip: &ChipSpec, options: &Options) -> Result<Report, NoFit> {
-    place_with(program, chip, options, &mut |_, _| {}).map(|p| Report::new(program, &p))
+    place_with(program, chip, options).map(|p| Report::new(program, &p))
 }
 
 fn used(report: &Report, column: Column) -> u32 {

@@ -371,7 +371,7 @@ fn emission(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
     let validity = Validity::new(p, gress);
     let emit = &p.pipe(gress).deparser.emit;
     let longest =
-        after.largest(|set| emit.iter().filter(|h| set & validity.bit(**h) != 0).map(|&h| bytes(p, h)).sum());
+        after.largest(|set| emit.iter().filter(|h| set.has(validity.bit(**h))).map(|&h| bytes(p, h)).sum());
     let most = chip.deparser.max_header_bytes;
     // Of equals, the first.
     let largest = emit.iter().rev().max_by_key(|h| bytes(p, **h));

@@ -117,21 +117,21 @@ fn emission(p: &Program, gress: Gress, after: &Possible, d: &mut Vec<Diag>) {
     let emit = &p.pipe(gress).deparser.emit;
     for (h, data) in p.headers.iter().filter(|(_, x)| x.gress == gress) {
         let (bit, name) = (validity.bit(h), &data.name);
-        if bit == 0 || after.is_never() {
+        if bit.is_none() || after.is_never() {
             continue;
         }
         // A header that egress extracts and does not emit is a bridged header, which ends here.
         let bridged = gress == Gress::Egress && !made_valid(p, h);
         // A header in front of a resubmitted packet is not needed after parsing.
         let resubmitted = p.pipe(gress).deparser.requests.iter().any(|r| r.carries(p, h));
-        if after.may() & bit != 0 && !emit.contains(&h) && !bridged && !resubmitted {
+        if after.may(bit) && !emit.contains(&h) && !bridged && !resubmitted {
             let text = format!("header `{name}` may be valid after {gress} but is not emitted");
             d.push(
                 Diag::warning(data.loc, text)
                     .help("its bytes are lost: emit it, or make it invalid on purpose"),
             );
         }
-        if after.may() & bit == 0 && emit.contains(&h) {
+        if !after.may(bit) && emit.contains(&h) {
             let text = format!("{gress} emits header `{name}`, which is never valid");
             d.push(Diag::warning(data.loc, text).help("extract it, make it valid, or leave it out"));
         }

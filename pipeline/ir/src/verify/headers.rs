@@ -1,5 +1,6 @@
 //! Header validity: headers that can be valid at each point, and reads of headers that are not.
 
+use super::header_set::{Bit, HeaderSet};
 use super::possible::Possible;
 use super::{Diag, papercut};
 use crate::entity::EntityMap;
@@ -10,11 +11,12 @@ use crate::{
 };
 use sluice_asic::gress::Gress;
 
-/// One bit per header of a gress.
+/// The headers of a gress.
 pub(super) struct Validity<'p> {
     p: &'p Program,
     gress: Gress,
-    bits: EntityMap<Header, u128>,
+    bits: EntityMap<Header, Bit>,
+    count: usize,
 }
 
 /// Result of following a parser.
@@ -27,25 +29,23 @@ pub(super) struct Parsed {
 
 impl<'p> Validity<'p> {
     pub(super) fn new(p: &'p Program, gress: Gress) -> Self {
-        let mut next = 0u32;
-        let mut bits = EntityMap::new();
+        let (mut bits, mut count) = (EntityMap::new(), 0);
         for data in p.headers.values() {
             let own = data.gress == gress;
-            // Headers after the 128th have no bit: they are not followed, and nothing is reported for them.
-            bits.push(if own { 1u128.checked_shl(next).unwrap_or(0) } else { 0 });
-            next += u32::from(own);
+            bits.push(own.then_some(count));
+            count += usize::from(own);
         }
-        Validity { p, gress, bits }
+        Validity { p, gress, bits, count }
     }
 
-    /// Returns the bit of a header; 0 if it is not followed.
-    pub(super) fn bit(&self, h: Header) -> u128 {
+    /// Returns the position of a header in sets.
+    pub(super) fn bit(&self, h: Header) -> Bit {
         self.bits[h]
     }
 
     /// Returns the names of a set of headers.
-    pub(super) fn names(&self, set: u128) -> String {
-        let inside = self.p.headers.iter().filter(|(h, _)| self.bits[*h] & set != 0);
+    pub(super) fn names(&self, set: &HeaderSet) -> String {
+        let inside = self.p.headers.iter().filter(|(h, _)| set.has(self.bits[*h]));
         inside.map(|(_, d)| d.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
@@ -55,9 +55,10 @@ impl<'p> Validity<'p> {
         let sees_errors = p.intrinsic(self.gress, Intrinsic::ParserErr).is_some();
         let before = vec![Possible::never(); unrolled.nodes.len()];
         let mut parsed = Parsed { before, end: Possible::never() };
+        let none = Possible::one(HeaderSet::empty(self.count));
         match parsed.before.first_mut() {
-            Some(first) => *first = Possible::one(0),
-            None => parsed.go(Successor::End(p.pipe(self.gress).start), &Possible::one(0), sees_errors),
+            Some(first) => *first = none,
+            None => parsed.go(Successor::End(p.pipe(self.gress).start), &none, sees_errors),
         }
         loop {
             let old = unrolled.is_bounded_by_packet().then(|| parsed.before.clone());
@@ -282,7 +283,7 @@ impl Walk<'_> {
     pub(super) fn assume(&self, cond: &Cond, truth: bool, at: &Possible) -> Possible {
         match cond {
             Cond::Cmp(..) => at.clone(),
-            Cond::Valid(h) if self.v.bit(*h) == 0 => at.clone(),
+            Cond::Valid(h) if self.v.bit(*h).is_none() => at.clone(),
             Cond::Valid(h) => at.assume(self.v.bit(*h), truth),
             Cond::Not(a) => self.assume(a, !truth, at),
             Cond::And(a, b) | Cond::Or(a, b) => {
@@ -317,22 +318,22 @@ impl Walk<'_> {
         place(a).is_some_and(|at| place(b) == Some(at))
     }
 
-    /// Returns the header of a field, if it is a header of this gress that is followed.
-    fn home(&self, f: Field) -> Option<(Header, u128)> {
+    /// Returns the header of a field, if it is a header of this gress.
+    fn home(&self, f: Field) -> Option<(Header, Bit)> {
         let Home::Header(h) = self.p.fields[f].home else { return None };
-        Some((h, self.v.bit(h))).filter(|(_, bit)| *bit != 0)
+        Some((h, self.v.bit(h))).filter(|(_, bit)| bit.is_some())
     }
 
     fn read(&mut self, f: Field, at: &Possible, who: &str, loc: Loc) {
         let Some((h, bit)) = self.home(f) else { return };
         let (name, header) = (&self.p.fields[f].name, &self.p.headers[h].name);
-        if at.may() & bit == 0 {
+        if !at.may(bit) {
             let text = format!("`{name}` is read by {who} but header `{header}` is never valid here");
             let help = format!(
                 "no parser path extracts `{header}` and reaches this, and no action makes it valid before"
             );
             self.d.push(Diag::error(loc, text).help(help).undefined());
-        } else if at.must() & bit == 0 {
+        } else if !at.must(bit) {
             let text = format!("`{name}` is read by {who} where header `{header}` may be invalid");
             self.d.push(Diag::warning(loc, text).help(self.guard(at, bit, header)));
         }
@@ -343,12 +344,12 @@ impl Walk<'_> {
     fn key(&mut self, f: Field, at: &Possible, table: &str, loc: Loc) {
         let Some((h, bit)) = self.home(f) else { return };
         let (name, header) = (&self.p.fields[f].name, &self.p.headers[h].name);
-        if at.may() & bit == 0 {
+        if !at.may(bit) {
             self.d.push(papercut::key_of_absent_header(name, table, header, loc));
         }
     }
 
-    fn guard(&self, at: &Possible, bit: u128, header: &str) -> String {
+    fn guard(&self, at: &Possible, bit: Bit, header: &str) -> String {
         let seen = at.example_without(bit).map_or(String::new(), |set| {
             format!("a packet with valid headers [{}] gets here; ", self.v.names(set))
         });

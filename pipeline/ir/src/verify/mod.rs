@@ -141,6 +141,7 @@ mod diag;
 mod entities;
 mod ghost;
 mod hashes;
+mod header_set;
 mod headers;
 mod meters;
 mod papercut;

@@ -353,7 +353,7 @@ fn paths(p: &Program, gress: Gress, unrolled: &UnrolledParser, d: &mut Vec<Diag>
                     let Some(&h) = extracted.next() else { break };
                     let bit = validity.bit(h);
                     // A repetition writes the header again.
-                    if at.may() & bit != 0 && !unrolled.repeats[n] {
+                    if at.may(bit) && !unrolled.repeats[n] {
                         let text = format!("{who} extracts header `{}` a second time", p.headers[h].name);
                         let help = "a path extracts an instance once: declare a second instance for the inner header, or a stack";
                         d.push(Diag::error(op.loc, text).help(help));

@@ -173,6 +173,32 @@ fn dangling_references_end_the_check() {
     assert_eq!(for_chip(&p, &ChipSpec::tofino()), []);
 }
 
+/// Reads of header 5 and of header 150 of 200, which the parser extracts on no path, or on one of several.
+#[test]
+fn headers_of_any_number_are_followed() {
+    let headers: String = (0..200).map(|n| format!("header h{n} : ingress {{ bit<8> x; }}\n")).collect();
+    let found = |header: usize, extracts: &str| {
+        let h = format!("h{header}");
+        let p = program(&[
+            ("header udp :", format!("{headers}header udp :").as_str()),
+            ("absorb : ingress () {", format!("absorb : ingress () {{ m.old = {h}.x;").as_str()),
+            ("extract(udp);", extracts.replace('H', &h).as_str()),
+            ("emit(udp);", format!("emit(udp); emit({h});").as_str()),
+        ]);
+        let diags =
+            verify(&p).into_iter().map(|d| (d.severity, d.text.replace(&h, "H"), d.help.replace(&h, "H")));
+        diags.collect::<Vec<_>>()
+    };
+    let never = found(150, "extract(udp);");
+    assert_eq!(never[0].1, "`H.x` is read by action `absorb` but header `H` is never valid here");
+    assert_eq!(never[1].1, "ingress emits header `H`, which is never valid");
+    let maybe = found(150, "extract(udp); extract(H);");
+    assert_eq!(maybe[0].1, "`H.x` is read by action `absorb` where header `H` may be invalid");
+    assert_eq!((never.len(), maybe.len()), (2, 1));
+    assert_eq!(found(5, "extract(udp);"), never);
+    assert_eq!(found(5, "extract(udp); extract(H);"), maybe);
+}
+
 #[test]
 fn warnings_alone_are_no_errors() {
     let p = program(&[("label no_route = drop;", "label no_route = drop; label spare = drop;")]);

@@ -1,8 +1,8 @@
 //! Placement of hand-built programs: sizes, splitting, order, determinism, failures.
 
 use crate::{
-    Carrier, NoFit, Objective, Optimisation, Options, Owner, PASSES, Placement, Purpose, Resource, Retest,
-    place, place_with, verify,
+    Carrier, NoFit, Objective, Optimisation, Options, Owner, PASSES, PassInfo, Placement, Purpose, Resource,
+    Retest, place, place_with, verify,
 };
 use proptest::prelude::*;
 use sluice_asic::chip::{ChipSpec, Column};
@@ -403,14 +403,21 @@ fn wide_selectors_cost_a_word_choice_and_cycles() {
 
 #[test]
 fn every_pass_prints() {
-    let mut seen = Vec::new();
-    let program = samples::l3(1000);
-    place_with(&program, &ChipSpec::tofino2(), &Options::default(), &mut |name, text| {
-        assert!(!text.is_empty(), "{name}");
-        seen.push(name);
-    })
-    .unwrap();
-    assert_eq!(seen, PASSES.map(|p| p.name));
+    let (program, chip) = (samples::l3(1000), ChipSpec::tofino2());
+    for pass in &PASSES {
+        assert_eq!(PassInfo::named(pass.name).unwrap().doc, pass.doc);
+        let text = pass.dump(&program, &chip, &Options::default()).unwrap();
+        assert!(!text.is_empty(), "{}", pass.name);
+    }
+}
+
+/// The passes before the one that fails have results.
+#[test]
+fn passes_of_a_program_that_does_not_fit_print() {
+    let (program, chip) = (samples::l3(1_000_000), ChipSpec::tofino2());
+    let dump = |name| PassInfo::named(name).unwrap().dump(&program, &chip, &Options::default());
+    assert!(dump("dependencies").unwrap().starts_with("digraph"));
+    assert_eq!(dump("tables").unwrap_err(), place(&program, &chip).unwrap_err());
 }
 
 proptest! {
@@ -470,7 +477,7 @@ fn relays_stand_where_tags_are_too_few() {
     chip.mau.long_branch_tags = 0;
     let without = BTreeSet::from([Optimisation::RetestedConditions]);
     let options = Options { without, ..Options::default() };
-    let placement = place_with(&samples::l3(100_000), &chip, &options, &mut |_, _| {}).unwrap();
+    let placement = place_with(&samples::l3(100_000), &chip, &options).unwrap();
     let Carrier::Relays(ids) = &placement.long_branches[0].by else {
         panic!("{:?}", placement.long_branches)
     };
@@ -515,7 +522,7 @@ fn a_program_does_not_fit_where_nothing_carries_an_outcome() {
         Optimisation::RepeatedConditions,
     ]);
     let options = Options { without, ..Options::default() };
-    let refused = place_with(&samples::l3(100_000), &chip, &options, &mut |_, _| {}).unwrap_err();
+    let refused = place_with(&samples::l3(100_000), &chip, &options).unwrap_err();
     assert_eq!(refused.first_exhausted.as_ref().unwrap().resource, Resource::LongBranches, "{refused}");
     assert!(refused.reason().contains("no carrier takes it there"), "{refused}");
 }
@@ -540,7 +547,7 @@ fn latency_can_be_had_for_stages_and_each_means_can_be_left_out() {
         let program = samples::l3(1000);
         let few = placed(&program, &chip);
         let with = |options: &Options| {
-            let placement = place_with(&program, &chip, options, &mut |_, _| {}).unwrap();
+            let placement = place_with(&program, &chip, options).unwrap();
             assert_eq!(verify(&program, &placement), []);
             placement
         };

@@ -4,6 +4,7 @@
 //! it. Metadata fields that only such nodes write can share a container: an instruction leaves the bits of other fields as
 //! they are, and the two instructions are in different stages anyway.
 
+use bitvec::vec::BitVec;
 use sluice_ir::Program;
 use sluice_ir::cfg::{Cfg, Effects, Node, Var};
 use sluice_ir::entity::Entity;
@@ -11,15 +12,14 @@ use sluice_ir::entity::Entity;
 /// Order of the nodes of one gress by their data.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
-    /// For each node, by index, the nodes that are in later stages, as a set of bits.
-    later: Vec<Vec<u64>>,
+    /// For each node, by index, the nodes that are in later stages.
+    later: Vec<BitVec>,
 }
 
 impl Order {
     pub(super) fn of(program: &Program, cfg: &Cfg) -> Order {
         let effects: Vec<(Node, Effects)> = cfg.nodes.keys().map(|n| (n, cfg.effects(program, n))).collect();
-        let words = effects.len().div_ceil(64);
-        let mut later = vec![vec![0u64; words]; effects.len()];
+        let mut later = vec![BitVec::repeat(false, effects.len()); effects.len()];
         let meets = |written: &[Var], e: &Effects| {
             let has = |list: &[Var]| written.iter().any(|v| list.binary_search(v).is_ok());
             has(&e.match_reads) || has(&e.action_reads) || has(&e.writes)
@@ -30,8 +30,8 @@ impl Order {
             {
                 let (head, tail) = later.split_at_mut(j);
                 let Some(of_j) = tail.first() else { continue };
-                head[i].iter_mut().zip(of_j).for_each(|(to, from)| *to |= from);
-                head[i][j / 64] |= 1 << (j % 64);
+                head[i] |= of_j;
+                head[i].set(j, true);
             }
         }
         Order { later }
@@ -40,9 +40,6 @@ impl Order {
     /// Returns true if dependencies keep two nodes in different stages.
     pub(super) fn apart(&self, a: Node, b: Node) -> bool {
         let (first, second) = (a.index().min(b.index()), a.index().max(b.index()));
-        self.later
-            .get(first)
-            .and_then(|set| set.get(second / 64))
-            .is_some_and(|w| w >> (second % 64) & 1 == 1)
+        self.later.get(first).and_then(|set| set.get(second)).is_some_and(|later| *later)
     }
 }

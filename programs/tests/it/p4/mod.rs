@@ -1,6 +1,4 @@
-//! The P4 twins beside the programs: they are what the writer writes, and the program again when they are lowered.
-//!
-//! `UPDATE_EXPECT=1 cargo test -p sluice-programs twins` writes them.
+//! The P4 that the writer writes for each program is the program again when it is lowered.
 
 mod canonical;
 mod ghost;
@@ -20,14 +18,7 @@ use sluice_p4::source::{Include, LoadError, Loaded, Loader, Texts};
 use sluice_p4::write::write;
 use sluice_p4::{Options, Target, parse};
 use sluice_programs::catalogue;
-use std::path::{Path, PathBuf};
-
-/// Returns the file of a program's twin: it has the program's name, in the folder of the program's module.
-fn twin(name: &str) -> PathBuf {
-    let name = name.replace('-', "_");
-    let module = if matches!(name.as_str(), "ecmp" | "wcmp") { "balance" } else { &name };
-    format!("{}/src/{module}/{name}.p4", env!("CARGO_MANIFEST_DIR")).into()
-}
+use std::path::Path;
 
 fn written(program: &Program) -> String {
     write(program).unwrap_or_else(|parts| {
@@ -104,14 +95,6 @@ fn agrees(program: &Program) {
     );
     if runs {
         assert!(legal(&lowered(name, &text, Architecture::Tna).program), "{name} on Tofino");
-    }
-}
-
-#[test]
-fn twins_are_what_the_writer_writes() {
-    for stage in catalogue().programs() {
-        let program = stage.build(&[]).unwrap();
-        expect_test::expect_file![twin(stage.name())].assert_eq(&written(&program));
     }
 }
 

@@ -140,7 +140,7 @@ fn without_it_the_headers_find_no_place() {
     for w in worlds() {
         let without = BTreeSet::from([Optimisation::HeaderOverlay]);
         let options = Options { without, ..Options::default() };
-        let refused = place_with(&w.program, &w.placement.chip, &options, &mut |_, _| {}).unwrap_err();
+        let refused = place_with(&w.program, &w.placement.chip, &options).unwrap_err();
         assert!(refused.reason().contains("short of phv"), "{}", refused.reason());
     }
 }

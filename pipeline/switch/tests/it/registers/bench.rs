@@ -1,24 +1,14 @@
-//! A program on both engines, packets in, bytes and arrays out.
+//! Programs without entries on both engines: packets in, bytes and arrays out.
 
+use crate::tables::bench;
+pub(crate) use crate::tables::bench::Ran;
 use sluice_asic::chip::ChipSpec;
-use sluice_asic::gress::Gress;
 use sluice_asic::salu::State as Element;
 use sluice_control::ControlState;
-use sluice_exec::engine::Engine;
-use sluice_exec::packet::{HeadLayout, PacketStore};
-use sluice_exec::pass::{Executor, Pass, PassIn, PassOut, State};
-use sluice_exec::reference::{Options, Reference};
 use sluice_ir::Program;
-use sluice_ir::meter_array::Origin;
 use sluice_ir::text;
 use sluice_ir::verify::{has_errors, verify};
-use sluice_place::{Placement, place};
-
-/// Output of a run, packet by packet, and the arrays after it.
-pub(crate) struct Ran {
-    pub(crate) packets: Vec<(PassOut, Vec<u8>)>,
-    pub(crate) state: State,
-}
+use sluice_place::Placement;
 
 /// Places a program that must be clean and must survive its text form.
 pub(crate) fn placed(program: &Program, chip: &ChipSpec) -> Placement {
@@ -26,54 +16,12 @@ pub(crate) fn placed(program: &Program, chip: &ChipSpec) -> Placement {
     assert!(!has_errors(&diags), "{diags:#?}");
     let text = text::print(program);
     assert_eq!(text::print(&text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))), text);
-    place(program, chip).unwrap_or_else(|e| panic!("{e:?}"))
-}
-
-fn run(executor: &mut dyn Executor, frames: &[Vec<u8>], batch: usize) -> Ran {
-    let mut store = PacketStore::new(HeadLayout::default());
-    let mut packets = Vec::new();
-    for frames in frames.chunks(batch) {
-        let input = |i: usize| PassIn { port: 8, global_tstamp: 1000 * i as u64, ..PassIn::default() };
-        let mut passes: Vec<Pass> = frames
-            .iter()
-            .enumerate()
-            .map(|(i, f)| Pass::new(store.insert(f, 0), input(packets.len() + i)))
-            .collect();
-        executor.run(Gress::Ingress, &mut passes, &mut store);
-        for pass in passes {
-            let bytes = [store.head(pass.packet), store.tail(pass.packet)].concat();
-            packets.push((PassOut { parser_cycles: 0, ..pass.output }, bytes));
-            store.remove(pass.packet);
-        }
-    }
-    Ran { packets, state: executor.state().clone() }
-}
-
-/// The reference's state lives where the engine's does.
-fn options(placement: &Placement) -> Options {
-    let writes_once = !placement.chip.parser.clear_on_write;
-    Options { origin: Origin::of(&placement.chip), writes_once, ..Options::default() }
+    bench::placed(program, chip)
 }
 
 /// Runs the reference, and the engine at several batch sizes, which must agree with it in everything.
 pub(crate) fn agree(program: &Program, placement: &Placement, frames: &[Vec<u8>]) -> Ran {
-    let control = ControlState::new(program);
-    let expected = run(&mut Reference::new(program, &control, options(placement)), frames, 1);
-    for batch in [1, 7, 64] {
-        let mut engine = Engine::new(program, placement, &control).unwrap_or_else(|e| panic!("{e}"));
-        let found = run(&mut engine, frames, batch);
-        for (i, (e, f)) in expected.packets.iter().zip(&found.packets).enumerate() {
-            assert_eq!(e, f, "packet {i} of batch {batch}: {:02x?}\n{}", frames[i], text::print(program));
-        }
-        for (register, data) in program.registers.iter() {
-            let cells = expected.state.registers[register].iter().zip(&found.state.registers[register]);
-            for (i, (e, f)) in cells.enumerate() {
-                assert_eq!(e, f, "{}[{i}] at batch {batch}\n{}", data.name, text::print(program));
-            }
-        }
-        assert_eq!(expected.state, found.state);
-    }
-    expected
+    bench::agree(program, placement, &ControlState::new(program), frames)
 }
 
 /// Like [`agree`], on both chips.

@@ -6,7 +6,8 @@ use sluice_control::{ControlOp, ControlState, Then};
 use sluice_exec::engine::Engine;
 use sluice_exec::packet::{HeadLayout, PacketStore};
 use sluice_exec::pass::{Executor, Pass, PassIn, PassOut, State};
-use sluice_exec::reference::Reference;
+use sluice_exec::reference::{Options, Reference};
+use sluice_ir::meter_array::Origin;
 use sluice_ir::text;
 use sluice_ir::verify::{has_errors, verify};
 use sluice_ir::{ActionCall, KeyValue, Program};
@@ -61,6 +62,12 @@ pub(crate) fn run(executor: &mut dyn Executor, frames: &[Vec<u8>], batch: usize)
     Ran { packets, state: executor.state().clone() }
 }
 
+/// The reference's state lives where the engine's does.
+fn options(placement: &Placement) -> Options {
+    let writes_once = !placement.chip.parser.clear_on_write;
+    Options { origin: Origin::of(&placement.chip), writes_once, ..Options::default() }
+}
+
 /// Runs the reference, and the engine at several batch sizes, which must agree with it in everything.
 pub(crate) fn agree(
     program: &Program,
@@ -68,12 +75,18 @@ pub(crate) fn agree(
     control: &ControlState,
     frames: &[Vec<u8>],
 ) -> Ran {
-    let expected = run(&mut Reference::new(program, control, Default::default()), frames, 1);
+    let expected = run(&mut Reference::new(program, control, options(placement)), frames, 1);
     for batch in [1, 7, 64] {
         let mut engine = Engine::new(program, placement, control).unwrap_or_else(|e| panic!("{e}"));
         let found = run(&mut engine, frames, batch);
         for (i, (e, f)) in expected.packets.iter().zip(&found.packets).enumerate() {
             assert_eq!(e, f, "packet {i} of batch {batch}: {:02x?}\n{}", frames[i], text::print(program));
+        }
+        for (register, data) in program.registers.iter() {
+            let cells = expected.state.registers[register].iter().zip(&found.state.registers[register]);
+            for (i, (e, f)) in cells.enumerate() {
+                assert_eq!(e, f, "{}[{i}] at batch {batch}\n{}", data.name, text::print(program));
+            }
         }
         assert_eq!(expected.state, found.state, "batch {batch}");
     }

@@ -99,7 +99,7 @@ fn outcomes_arrive_where_little_carries_them_or_are_named() {
         };
         let program = program(seed);
         let options = Options { without, ..Options::default() };
-        match place_with(&program, &chip, &options, &mut |_, _| {}) {
+        match place_with(&program, &chip, &options) {
             Ok(placement) => {
                 assert_eq!(verify(&program, &placement), [], "seed {seed}");
                 for branch in &placement.long_branches {
