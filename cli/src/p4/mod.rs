@@ -400,7 +400,7 @@ pub(crate) fn run(path: &Path, args: &P4Args, chip: &ChipSpec, as_json: bool) ->
         let mut findings: Vec<Value> =
             reading.parsed.diagnostics.list().iter().map(|one| json_of(&reading.parsed, one)).collect();
         findings.extend(reading.diags.iter().map(json_of_diag));
-        let notes = sluice_report::notes_json(&reading.notes());
+        let notes = reading.notes();
         let value = json!({
             "schema": "sluice.check/1", "file": origin, "ok": program.is_some(), "findings": findings, "notes": notes,
         });
