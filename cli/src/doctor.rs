@@ -2,6 +2,7 @@
 
 use crate::fail::Failure;
 use crate::invocation::Out;
+use crate::rows::Format;
 use crate::table::table;
 use serde_json::json;
 use sluice_asic::chip::ChipSpec;
@@ -10,8 +11,8 @@ use std::io::Write;
 
 /// Features of the build, and whether this binary has them.
 const FEATURES: [(&str, bool); 3] = [
-    ("parquet", cfg!(feature = "parquet")),
     ("plots", cfg!(feature = "plots")),
+    ("parquet", cfg!(feature = "parquet")),
     ("strategies", cfg!(feature = "strategies")),
 ];
 
@@ -48,6 +49,9 @@ pub(crate) fn run(catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let features = if features.is_empty() { "none".to_owned() } else { features };
     writeln!(out, "sluice {} for {}, {build} build", env!("CARGO_PKG_VERSION"), platform())?;
     writeln!(out, "features: {features}")?;
+    if !Format::Parquet.is_written() {
+        writeln!(out, "  without parquet, tables are written as CSV alone: build with --features parquet")?;
+    }
     writeln!(out, "threads: {threads}; commands with --threads use all of them unless you state a number")?;
     writeln!(out, "programs: {}, with {compiled} placements compiled ahead", catalogue.programs().len())?;
     if compiled == 0 {

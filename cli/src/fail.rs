@@ -4,6 +4,7 @@ use crate::invocation;
 use crate::numbers::counted;
 use sluice_asic::names::nearest;
 use sluice_control::EntryError;
+use std::any::Any;
 use std::fmt::Display;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -66,6 +67,13 @@ impl Failure {
     pub(crate) fn with_help(text: impl Display, help: impl Display) -> Failure {
         let help = help.to_string();
         Failure::Input { text: text.to_string(), help: (!help.is_empty()).then_some(help) }
+    }
+
+    /// Returns the failure of a command that panicked with this payload.
+    pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Failure {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Failure::Inconsistent(format!("internal error: {}", text.unwrap_or("a panic without a text")))
     }
 
     /// Returns a failure whose text has places, source lines and advice.

@@ -11,6 +11,12 @@ pub(crate) fn own_arguments(from: &str, to: &str, default: &str, without: &[&str
     of(invocation::arguments(), (from, to), default, without)
 }
 
+/// Returns the command of this call, as a shell takes it.
+pub(crate) fn command_line() -> String {
+    let words = std::iter::once("sluice".to_owned()).chain(invocation::arguments().into_iter().map(quoted));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 fn of(
     arguments: impl IntoIterator<Item = String>,
     (from, to): (&str, &str),

@@ -99,8 +99,8 @@
 //!
 //! # Features
 //!
-//! - `parquet` (default): tables as Parquet files
 //! - `plots` (default): line charts as SVG files
+//! - `parquet`: tables as Parquet files
 //! - `strategies`: the module `strategies` of [`sluice_fuzz`], also as `sluice::strategies`, for tests with `proptest`
 //!
 //! No other crate of the workspace prints, parses flags, or names files.
@@ -149,12 +149,13 @@ mod trace_out;
 mod usage;
 mod verdict;
 
-use args::{Command, ReplayArgs};
+use args::{Cli, Command, ReplayArgs};
 use door::Door;
 use fail::{Failure, print_error};
 use sluice_catalogue::Catalogue;
 use std::borrow::Borrow;
 use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 pub use p4::P4Crate;
@@ -194,12 +195,25 @@ fn command(catalogue: &Catalogue, arguments: impl Iterator<Item = OsString>) -> 
         Err(code) => return code,
     };
     terminal::set_quiet(cli.quiet);
+    let result = catch_unwind(AssertUnwindSafe(|| run_command(cli, catalogue)));
+    match result.unwrap_or_else(|panic| Err(Failure::panicked(&*panic))) {
+        Ok(()) => 0,
+        Err(failure) => {
+            let code = failure.code();
+            if !matches!(failure, Failure::BrokenPipe | Failure::Property) {
+                complain(&failure);
+            }
+            code
+        }
+    }
+}
+
+fn run_command(cli: Cli, catalogue: &Catalogue) -> Result<(), Failure> {
     let mut command = cli.command;
     let mut door = Door::new(catalogue);
-    let opened = command.as_mut().map_or(Ok(()), |command| door.command(command));
+    command.as_mut().map_or(Ok(()), |command| door.command(command))?;
     let catalogue = &door.into_catalogue();
-    let result = match command {
-        _ if opened.is_err() => opened,
+    match command {
         None => replay::run(&ReplayArgs::of_first(catalogue), catalogue, cli.json),
         Some(Command::Programs(args)) => programs::run(&args, catalogue, cli.json),
         Some(Command::New(args)) => new::run(&args),
@@ -221,16 +235,6 @@ fn command(catalogue: &Catalogue, arguments: impl Iterator<Item = OsString>) -> 
         Some(Command::Doctor) => doctor::run(catalogue, cli.json),
         Some(Command::Completions(args)) => shell::completions(&args),
         Some(Command::Man(args)) => shell::man(&args),
-    };
-    match result {
-        Ok(()) => 0,
-        Err(failure) => {
-            let code = failure.code();
-            if !matches!(failure, Failure::BrokenPipe | Failure::Property) {
-                complain(&failure);
-            }
-            code
-        }
     }
 }
 
@@ -239,5 +243,46 @@ fn complain(failure: &Failure) {
     print_error(format_args!("error: {failure}\n"));
     if let Some(help) = failure.help() {
         print_error(format_args!("  = help: {help}\n"));
+    }
+    if let Failure::Inconsistent(_) = failure {
+        let command = hint::command_line();
+        print_error(format_args!("  = help: report it with the files that this command reads: {command}\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prelude::*;
+    use std::hint::black_box;
+    use std::sync::Arc;
+
+    struct Overflows;
+
+    impl ProgramDef for Overflows {
+        const NAME: &'static str = "overflows";
+        const SUMMARY: &'static str = "Adds 1 to 255 in eight bits";
+        type Params = ();
+
+        fn declare(_: &Builder, _: &()) {
+            black_box(black_box(u8::MAX) + 1);
+        }
+
+        fn default_setup(_: &Program, _: &PortMap, _: &()) -> Result<Setup, SetupError> {
+            Ok(Setup::default())
+        }
+    }
+
+    #[test]
+    fn an_overflow_is_an_internal_error_that_names_the_command() {
+        let words = ["report", "overflows"].map(OsString::from);
+        let called = embed::call(&catalogue![Overflows], &words, &Arc::default());
+        assert_eq!((called.code, called.out.as_slice()), (3, &[][..]));
+        assert_eq!(
+            called.err,
+            "error: internal error: attempt to add with overflow\n  \
+             = help: this is a defect of Sluice, not of your input\n  \
+             = help: report it with the files that this command reads: sluice report overflows\n"
+        );
     }
 }

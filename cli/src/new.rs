@@ -38,8 +38,11 @@ const CRATE: [(&str, &str); 9] = [
 
 /// The dependency on Sluice in the example.
 const DEPENDENCY: &str = "path = \"../../cli\"";
-/// The checkout from which this binary was built.
-const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+/// The checkout from which this binary was built; empty in archives, whose binaries hold no path of the machine that built them.
+const CHECKOUT: &str = match option_env!("SLUICE_CHECKOUT") {
+    Some(checkout) => checkout,
+    None => concat!(env!("CARGO_MANIFEST_DIR"), "/.."),
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
@@ -128,11 +131,14 @@ fn crate_of(name: &str, checkout: Option<&Path>) -> Result<(), Failure> {
 /// Returns the folder of the crate `sluice` in a checkout.
 fn library(checkout: Option<&Path>) -> Result<PathBuf, Failure> {
     let given = checkout.unwrap_or(Path::new(CHECKOUT));
+    let help = "--sluice PATH names the folder of Sluice's source, which has `cli/Cargo.toml`";
+    if given.as_os_str().is_empty() {
+        return Err(Failure::with_help("this binary does not know a checkout of Sluice", help));
+    }
     let library = std::fs::canonicalize(given.join("cli")).ok();
-    library.filter(|path| path.join("Cargo.toml").is_file()).ok_or_else(|| {
-        let help = "--sluice PATH names the folder of Sluice's source, which has `cli/Cargo.toml`";
-        Failure::with_help(format!("{} is no checkout of Sluice", given.display()), help)
-    })
+    library
+        .filter(|path| path.join("Cargo.toml").is_file())
+        .ok_or_else(|| Failure::with_help(format!("{} is no checkout of Sluice", given.display()), help))
 }
 
 /// Returns the name of a type: `HeavyHitter` for heavy-hitter.

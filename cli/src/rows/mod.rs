@@ -63,6 +63,9 @@ pub(crate) enum Format {
     Parquet,
 }
 
+/// Error of a build without Parquet that is asked for it.
+pub(crate) const NO_PARQUET: &str = "this build writes no Parquet; write .csv, or build with `--features parquet`, as archives and the Python package are";
+
 impl Format {
     /// True if this build writes the format.
     pub(crate) const fn is_written(self) -> bool {
@@ -101,8 +104,7 @@ impl RowWriter {
             Format::Parquet => Rows::Parquet(Box::new(parquet::Parquet::new(file.handle()?, name, columns)?)),
             #[cfg(not(feature = "parquet"))]
             Format::Parquet => {
-                let text = format!("{}: this build writes no Parquet", path.display());
-                return Err(Failure::with_help(text, "write .csv, or build with the feature `parquet`"));
+                return Err(Failure::input(format!("{}: {NO_PARQUET}", path.display())));
             }
         };
         Ok(RowWriter { file, rows })

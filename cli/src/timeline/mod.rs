@@ -7,7 +7,7 @@ mod network;
 
 use crate::fail::Failure;
 use crate::files::Pending;
-use crate::rows::{Cell, Column, Format, Kind, RowWriter};
+use crate::rows::{Cell, Column, Format, Kind, NO_PARQUET, RowWriter};
 use clap::Args;
 pub(crate) use network::NetworkFiles;
 use sluice_asic::units::Duration;
@@ -70,9 +70,7 @@ fn target(text: &str) -> Result<Target, String> {
 /// Refuses a table, or a drawing if `None`, that this build leaves out.
 pub(crate) fn check_built(format: Option<Format>) -> Result<(), String> {
     match format {
-        Some(format) if !format.is_written() => {
-            Err("this build writes no Parquet; build it with the feature `parquet`, or write .csv".to_owned())
-        }
+        Some(format) if !format.is_written() => Err(NO_PARQUET.to_owned()),
         None if !LineChart::IS_DRAWN => {
             Err("this build draws no charts; build it with the feature `plots`, or write .csv".to_owned())
         }

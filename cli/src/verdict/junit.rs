@@ -1,87 +1,89 @@
 //! JUnit XML: a suite for each group, a test case for each verdict. Times are left out, so equal runs write equal files.
 
 use super::{Ended, Verdict};
-use crate::fail::Failure;
-use quick_xml::Writer;
-use quick_xml::events::{BytesDecl, BytesText, Event};
-use std::io;
 
 /// Returns the file.
-pub(super) fn text(command: &str, verdicts: &[Verdict]) -> Result<String, Failure> {
-    let mut out = Writer::new_with_indent(Vec::new(), b' ', 2);
-    out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+pub(super) fn text(command: &str, verdicts: &[Verdict]) -> String {
     let mut suites: Vec<&str> = Vec::new();
     for verdict in verdicts {
         if !suites.contains(&verdict.suite.as_str()) {
             suites.push(&verdict.suite);
         }
     }
-    let name = format!("sluice {command}");
-    let root = out.create_element("testsuites").with_attribute(("name", name.as_str()));
-    let root = counts(root, verdicts.iter());
-    root.write_inner_content(|out| {
-        for suite in suites {
-            let own = || verdicts.iter().filter(|verdict| verdict.suite == suite);
-            let element = out.create_element("testsuite").with_attribute(("name", suite));
-            counts(element, own())
-                .write_inner_content(|out| own().try_for_each(|verdict| case(out, verdict)))?;
-        }
-        Ok(())
-    })?;
-    let mut text = String::from_utf8_lossy(&out.into_inner()).into_owned();
-    text.push('\n');
-    Ok(text)
+    let name = escaped(&format!("sluice {command}"));
+    let mut out = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{name}\"{}>\n",
+        counts(verdicts.iter())
+    );
+    for suite in suites {
+        let own = || verdicts.iter().filter(|verdict| verdict.suite == suite);
+        out += &format!("  <testsuite name=\"{}\"{}>\n", escaped(suite), counts(own()));
+        own().for_each(|verdict| out += &case(verdict));
+        out += "  </testsuite>\n";
+    }
+    out + "</testsuites>\n"
 }
 
-type Element<'a> = quick_xml::writer::ElementWriter<'a, Vec<u8>>;
-
-/// Adds the numbers of tests, failures, errors and skipped tests.
-fn counts<'a, 'v>(element: Element<'a>, verdicts: impl Iterator<Item = &'v Verdict>) -> Element<'a> {
-    let mut numbers = [0; 4];
+/// Returns the attributes with the numbers of tests, failures, errors and skipped tests.
+fn counts<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> String {
+    let [mut tests, mut failures, mut errors, mut skipped] = [0; 4];
     for verdict in verdicts {
-        numbers[0] += 1;
+        tests += 1;
         match verdict.ended {
             Ended::Passed => {}
-            Ended::Failed(_) => numbers[1] += 1,
-            Ended::Broken(_) => numbers[2] += 1,
-            Ended::Skipped(_) => numbers[3] += 1,
+            Ended::Failed(_) => failures += 1,
+            Ended::Broken(_) => errors += 1,
+            Ended::Skipped(_) => skipped += 1,
         }
     }
-    let names = ["tests", "failures", "errors", "skipped"];
-    names
-        .iter()
-        .zip(numbers)
-        .fold(element, |element, (name, number)| element.with_attribute((*name, number.to_string().as_str())))
+    format!(" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\"")
 }
 
-fn case(out: &mut Writer<Vec<u8>>, verdict: &Verdict) -> io::Result<()> {
-    let mut element = out
-        .create_element("testcase")
-        .with_attribute(("classname", verdict.suite.as_str()))
-        .with_attribute(("name", verdict.name.as_str()));
+fn case(verdict: &Verdict) -> String {
+    let mut start = format!(
+        "    <testcase classname=\"{}\" name=\"{}\"",
+        escaped(&verdict.suite),
+        escaped(&verdict.name)
+    );
     if let Some((file, line)) = &verdict.at {
-        element = element.with_attribute(("file", file.as_str()));
+        start += &format!(" file=\"{}\"", escaped(file));
         if let Some(line) = line {
-            element = element.with_attribute(("line", line.to_string().as_str()));
+            start += &format!(" line=\"{line}\"");
         }
     }
     let (tag, text) = match &verdict.ended {
-        Ended::Passed => return element.write_empty().map(|_| ()),
+        Ended::Passed => return start + "/>\n",
         Ended::Failed(text) => ("failure", text),
         Ended::Broken(text) => ("error", text),
         Ended::Skipped(text) => ("skipped", text),
     };
-    element.write_inner_content(|out| {
-        let first = text.lines().next().unwrap_or_default();
-        let inner = out.create_element(tag).with_attribute(("message", first));
-        inner.write_text_content(BytesText::new(text)).map(|_| ())
-    })?;
-    Ok(())
+    let first = escaped(text.lines().next().unwrap_or_default());
+    let text = escaped(text);
+    format!("{start}>\n      <{tag} message=\"{first}\">{text}</{tag}>\n    </testcase>\n")
+}
+
+/// Returns the text as content of an element or an attribute. XML 1.0 (§2.2) has no way to write most control characters:
+/// U+FFFD stands for each of them.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '&' => out += "&amp;",
+            '\'' => out += "&apos;",
+            '"' => out += "&quot;",
+            '\t' | '\n' | '\r' => out.push(c),
+            '\0'..' ' | '\u{fffe}' | '\u{ffff}' => out.push(char::REPLACEMENT_CHARACTER),
+            _ => out.push(c),
+        }
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
-    use super::text;
+    use super::{escaped, text};
     use crate::verdict::examples;
     use expect_test::expect;
 
@@ -105,6 +107,12 @@ mod tests {
                 </testcase>
               </testsuite>
             </testsuites>
-        "#]].assert_eq(&text("test", &examples()).unwrap());
+        "#]].assert_eq(&text("test", &examples()));
+    }
+
+    #[test]
+    fn text_of_every_kind_is_well_formed() {
+        assert_eq!(escaped("a ]]> 'b' <!-- & -->"), "a ]]&gt; &apos;b&apos; &lt;!-- &amp; --&gt;");
+        assert_eq!(escaped("\u{1b}[31mred\u{0}\u{ffff}\t\r\n\u{7f}é😀"), "�[31mred��\t\r\n\u{7f}é😀");
     }
 }

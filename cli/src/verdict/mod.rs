@@ -49,7 +49,7 @@ impl VerdictFiles {
     /// Writes the files that are asked for.
     pub(crate) fn write(&self, command: &str, verdicts: &[Verdict]) -> Result<(), Failure> {
         if let Some(path) = &self.junit {
-            write(path, &junit::text(command, verdicts)?)?;
+            write(path, &junit::text(command, verdicts))?;
         }
         if let Some(path) = &self.sarif {
             write(path, &crate::files::pretty(&sarif::value(command, verdicts)))?;

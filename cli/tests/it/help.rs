@@ -59,4 +59,7 @@ fn the_doctor_says_what_the_binary_has() {
     assert!(said.starts_with(&format!("sluice {} for ", env!("CARGO_PKG_VERSION"))), "{said}");
     let value: serde_json::Value = serde_json::from_str(&ok(&["doctor", "--json"])).unwrap();
     assert_eq!((&value["chips"][0]["stages"], &value["chips"][1]["stages"]), (&12.into(), &20.into()));
+    let parquet = cfg!(feature = "parquet");
+    assert_eq!(value["features"]["parquet"], parquet);
+    assert!(said.contains("build with --features parquet") != parquet, "{said}");
 }

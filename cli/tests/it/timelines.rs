@@ -1,8 +1,8 @@
 //! `--timeline`: rows that add up, the same ones in every format, whole files after Ctrl-C.
 
 use crate::support::*;
+#[cfg(feature = "parquet")]
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::RowAccessor;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -42,8 +42,11 @@ fn rows_add_up_and_are_the_same_in_every_format() {
     let at = |name: &str| dir.path().join(name);
     let (csv, parquet, svg) = (at("t.csv"), at("t.parquet"), at("t.svg"));
     let mut args = vec!["--json", "replay", "pfc", "--buffer", "chip"];
-    for path in [&csv, &parquet, &svg] {
+    for path in [&csv, &svg] {
         args.extend(["--timeline", text(path)]);
+    }
+    if cfg!(feature = "parquet") {
+        args.extend(["--timeline", text(&parquet)]);
     }
     let summary = json(&args);
     let rows = rows(&csv);
@@ -74,10 +77,19 @@ fn rows_add_up_and_are_the_same_in_every_format() {
     let groups = summary["buffer"]["priority_groups"].as_array().unwrap();
     let of = |g: &serde_json::Value| g["shared"]["user"].as_u64();
     assert_eq!(groups.iter().filter_map(of).max(), most("pg").map(|cells| cells * cell));
-    // The same rows.
+    #[cfg(feature = "parquet")]
+    has_rows(&parquet, &rows);
+    let drawing = std::fs::read_to_string(svg).unwrap();
+    assert!(drawing.contains("all of it") && drawing.contains("queue 3") && drawing.ends_with("</svg>\n"));
+}
+
+/// Checks that a Parquet file has these rows.
+#[cfg(feature = "parquet")]
+fn has_rows(parquet: &Path, rows: &[Row]) {
+    use parquet::record::RowAccessor;
     let file = SerializedFileReader::new(std::fs::File::open(parquet).unwrap()).unwrap();
     let mut found = 0;
-    for (row, (time, place, values)) in file.get_row_iter(None).unwrap().zip(&rows) {
+    for (row, (time, place, values)) in file.get_row_iter(None).unwrap().zip(rows) {
         let row = row.unwrap();
         assert_eq!((row.get_long(0).unwrap() as u64, row.get_string(2).unwrap()), (*time, &place.1));
         assert_eq!(row.get_long(4).unwrap() as u64, values["cells"]);
@@ -85,8 +97,6 @@ fn rows_add_up_and_are_the_same_in_every_format() {
         found += 1;
     }
     assert_eq!((found, file.metadata().file_metadata().num_rows()), (rows.len(), rows.len() as i64));
-    let drawing = std::fs::read_to_string(svg).unwrap();
-    assert!(drawing.contains("all of it") && drawing.contains("queue 3") && drawing.ends_with("</svg>\n"));
 }
 
 #[test]
@@ -137,9 +147,10 @@ fn other_endings_and_runs_without_queues_are_refused() {
 fn files_are_whole_after_ctrl_c() {
     let dir = folder("timelines");
     let (csv, parquet) = (dir.path().join("t.csv"), dir.path().join("t.parquet"));
+    let tables = [&csv, &parquet].into_iter().take(if cfg!(feature = "parquet") { 2 } else { 1 });
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("sluice"))
         .args(["replay", "l3-ecmp", "--loop", "100000000", "--buffer", "chip", "--timeline-every", "1us"])
-        .args(["--timeline", text(&csv), "--timeline", text(&parquet)])
+        .args(tables.flat_map(|path| ["--timeline", text(path)]))
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -159,8 +170,22 @@ fn files_are_whole_after_ctrl_c() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let rows = rows(&csv);
     assert!(rows.len() > 100 && std::fs::read_to_string(&csv).unwrap().ends_with('\n'));
-    let file = SerializedFileReader::new(std::fs::File::open(parquet).unwrap()).unwrap();
-    assert_eq!(file.metadata().file_metadata().num_rows(), rows.len() as i64);
+    #[cfg(feature = "parquet")]
+    {
+        let file = SerializedFileReader::new(std::fs::File::open(parquet).unwrap()).unwrap();
+        assert_eq!(file.metadata().file_metadata().num_rows(), rows.len() as i64);
+    }
+}
+
+#[test]
+#[cfg(not(feature = "parquet"))]
+fn a_build_without_parquet_says_how_to_get_it() {
+    for args in
+        [&["replay", "pfc", "--timeline", "t.parquet"][..], &["run", "--timelines", "parquet", "-o", "out"]]
+    {
+        let (code, error) = refused(args);
+        assert!(code == 2 && error.contains("`--features parquet`") && error.contains("archives"), "{error}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The hunt does not depend on threads, and finds and shrinks failures. The engine's coverage is that of the reference
 //! interpreter.
 
+use crate::placed::place;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;
@@ -12,7 +13,6 @@ use sluice_fuzz::hunt::{Campaign, Corpus, Input, Maker, Runner, Status, Subject,
 use sluice_fuzz::{Draw, buffer, port_infos};
 use sluice_ir::cfg::{Cfg, NodeKind, Outcome};
 use sluice_ir::{Next, Program};
-use sluice_place::place;
 use sluice_switch::BufferSetup;
 use sluice_switch::property::{Departed, Finding, Property};
 use std::collections::BTreeMap;
@@ -287,7 +287,7 @@ fn what_the_engine_counts_is_what_the_reference_interpreter_sees() {
     let strategy = crate::engines::cases();
     let result = runner.run(&strategy, |case| {
         let chip = ChipSpec::tofino2();
-        let Ok(placement) = place(&case.program, &chip) else { return Ok(()) };
+        let Ok(placement) = sluice_place::place(&case.program, &chip) else { return Ok(()) };
         let mut control = ControlState::new(&case.program);
         case.ops.iter().for_each(|op| _ = control.apply(&case.program, op.clone()));
         let points = Points::of(&case.program, &chip);

@@ -6,6 +6,8 @@ mod found;
 mod hunt;
 mod mutants;
 mod p4;
+#[path = "../../../programs/tests/it/placed.rs"]
+mod placed;
 mod strategies;
 mod targets;
 mod twins;

@@ -2,6 +2,7 @@
 //!
 //! `SLUICE_TWIN_INPUTS` is the number of inputs per program; each has about 200 packets.
 
+use crate::placed::place;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
@@ -22,7 +23,7 @@ use sluice_p4::prelude::WithPrelude;
 use sluice_p4::source::Texts;
 use sluice_p4::write::write;
 use sluice_p4::{Target, parse};
-use sluice_place::{Placement, place};
+use sluice_place::Placement;
 use std::fmt::Write as _;
 
 /// Inputs per program where the environment states no number: over 2,000 for all shipped programs.

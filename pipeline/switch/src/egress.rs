@@ -18,11 +18,11 @@ use sluice_asic::tm::buffer::{Refusal, Rule};
 use sluice_asic::tm::{Dequeued, Offered, TailDrop, TmPort};
 use sluice_asic::units::{Bytes, Cells, Duration, Time};
 use sluice_exec::packet::Packet;
-use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
+use sluice_exec::pass::{Pass, PassIn, Verdict};
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Handles a packet that reaches its queue.
-    pub(super) fn enqueue(&mut self, now: Time, packet: Packet, port: u16, sink: &mut impl Sink) {
+    pub(super) fn enqueue(&mut self, now: Time, packet: Packet, port: u16, sink: &mut dyn Sink) {
         // Reads two words instead of copying the struct, because every packet passes here.
         let tag = self.info.get(packet.index()).map_or(0, |info| info.tag);
         let bytes = Bytes(u64::from(self.packets.len(packet)));
@@ -31,7 +31,7 @@ impl<E: Executor> Switch<E> {
         let (qid, result) = self.offer(now, packet, port, bytes, free);
         match result {
             Ok(offered) => {
-                if sink.watches() {
+                if self.watched {
                     let (port, depth) = (self.ports[usize::from(port)].dev_port, depth_of(&offered));
                     sink.enqueued(&QueueEvent { tag, port, qid, time: now, depth, bytes });
                 }
@@ -98,8 +98,8 @@ impl<E: Executor> Switch<E> {
             p.booked = p.booked.saturating_sub(s.booked) + s.took;
             p.line_free = p.line_free.max(s.free_at);
         }
-        let line = p.line_free.saturating_sub(self.lookahead);
-        p.booked.max(line).saturating_sub(self.tx_ahead)
+        let line = p.line_free.saturating_sub(self.timing.lookahead);
+        p.booked.max(line).saturating_sub(self.timing.tx_ahead)
     }
 
     /// Schedules the port's next dequeue. An earlier time replaces a later one.
@@ -129,7 +129,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Handles a scheduled dequeue; ignores one that an earlier one replaced.
-    pub(super) fn scheduled(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
+    pub(super) fn scheduled(&mut self, now: Time, port: u16, sink: &mut dyn Sink) {
         let p = &mut self.ports[usize::from(port)];
         if p.scheduled == Some(now) {
             p.scheduled = None;
@@ -147,7 +147,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Sends the next packet of a port into its egress pipe, or schedules it.
-    fn dequeue(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
+    fn dequeue(&mut self, now: Time, port: u16, sink: &mut dyn Sink) {
         let due = self.due(now, port);
         if due > now {
             self.schedule(due, port);
@@ -170,7 +170,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Sends a packet that left its queue into the egress pipe of its port.
-    fn dequeued(&mut self, now: Time, port: u16, out: &Dequeued<Packet>, sink: &mut impl Sink) {
+    fn dequeued(&mut self, now: Time, port: u16, out: &Dequeued<Packet>, sink: &mut dyn Sink) {
         self.depth_changed(now, port, out.queue.0);
         self.left_queue(now, port, out);
         let p = &mut self.ports[usize::from(port)];
@@ -181,7 +181,7 @@ impl<E: Executor> Switch<E> {
         info.queued = out.stamp.deq_timedelta;
         info.qid = out.queue.0;
         let PacketInfo { rid, rid_first, cos, deflected, bypass, .. } = *info;
-        if sink.watches() {
+        if self.watched {
             let (tag, qid) = (info.tag, out.queue.0);
             sink.dequeued(&QueueEvent {
                 tag,
@@ -192,8 +192,8 @@ impl<E: Executor> Switch<E> {
                 bytes: out.bytes,
             });
         }
-        let entry = self.pipes[pipe].entry[1].reserve(now + self.tm_dequeue);
-        let entered = self.clock.time_of(entry.cycle);
+        let entry = self.pipes[pipe].entry[1].reserve(now + self.timing.tm_dequeue);
+        let entered = self.timing.clock.time_of(entry.cycle);
         let enqueued = out.stamp.enqueue.enq_tstamp;
         let input = PassIn {
             port: dev_port,
@@ -202,7 +202,8 @@ impl<E: Executor> Switch<E> {
             enq_qdepth: deflected.map_or(out.stamp.enqueue.enq_qdepth.0, |(local, _)| local.into()),
             enq_tstamp: self.short_stamp(enqueued),
             deq_qdepth: out.stamp.deq_qdepth.0,
-            deq_timedelta: self.short_stamp(now).wrapping_sub(self.short_stamp(enqueued)) & self.tm_stamps,
+            deq_timedelta: self.short_stamp(now).wrapping_sub(self.short_stamp(enqueued))
+                & self.timing.tm_stamps,
             deflected: deflected.is_some(),
             enq_congest_stat: deflected.map_or(0, |(_, place)| place),
             qid: out.queue.0,
@@ -236,7 +237,7 @@ impl<E: Executor> Switch<E> {
         port: u16,
         booked: Duration,
         exit: Time,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) {
         let packet = pass.packet;
         if pass.output.verdict != Verdict::Forward {
@@ -260,7 +261,7 @@ impl<E: Executor> Switch<E> {
         let p = &mut self.ports[usize::from(port)];
         let (first_bit, last_bit) = match self.config.mode {
             Mode::Timed => {
-                let begin = (exit + self.mac_tx).max(p.tx.free_at());
+                let begin = (exit + self.timing.mac_tx).max(p.tx.free_at());
                 let sent = p.tx.start(begin, Bytes(u64::from(bytes)));
                 let took = sent.free_at.saturating_since(begin);
                 self.settle(port, Settled { exit, booked, took, free_at: sent.free_at });
@@ -296,7 +297,7 @@ impl<E: Executor> Switch<E> {
             return;
         }
         self.ports[usize::from(port)].settled.push_back(settled);
-        if settled.booked > settled.took + self.tx_ahead {
+        if settled.booked > settled.took + self.timing.tx_ahead {
             self.push(settled.exit, port, Event::Credit { port });
         }
     }

@@ -124,7 +124,7 @@ impl Rounds {
     }
 }
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Looks at the rounds when the generator of a pipe may send, before it sends.
     pub(super) fn watch_rounds(&mut self, now: Time, pipe: usize) {
         if now >= self.rounds.until || now < self.rounds.next_try {
@@ -152,7 +152,7 @@ impl<E: Executor> Switch<E> {
 
     /// Returns the length of a round; `None` if rounds cannot be skipped.
     fn round(&self) -> Option<Duration> {
-        if self.has_ghost || self.own.iter().any(Option::is_some) {
+        if self.has_ghost() || self.executors.differ() {
             return None;
         }
         let mut periods = self.pipes.iter().flat_map(|p| p.generator.unit.periods()).peekable();
@@ -230,7 +230,7 @@ impl<E: Executor> Switch<E> {
     /// Records what the passes of a batch led to.
     pub(super) fn note_verdicts<'a>(&mut self, batch: impl ExactSizeIterator<Item = &'a Pass>) {
         let seen = &mut self.rounds.seen[usize::from(self.rounds.before.is_some())];
-        seen.spoilt |= !self.made.is_empty();
+        seen.spoilt |= !self.scratch.made.is_empty();
         // A batch with a pass that is not recorded spoils the round.
         let first = seen.passes.len().saturating_sub(batch.len());
         for (pass, recorded) in batch.zip(&mut seen.passes[first..]) {

@@ -9,9 +9,8 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::{AfcFifo, AfcSeen, AfcWord, PauseCause, QueueId, TmPort};
 use sluice_asic::units::{Cycles, Time};
 use sluice_control::{DeviceError, DeviceOp};
-use sluice_exec::pass::Executor;
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Applies an operation that the control state has accepted.
     pub(super) fn set_device(&mut self, op: &DeviceOp) -> Result<(), DeviceError> {
         match op {
@@ -81,7 +80,7 @@ impl<E: Executor> Switch<E> {
         if self.config.mode == Mode::Functional {
             return;
         }
-        let time = at.time + self.clock.span(Cycles(self.chip.tm.afc_cycles.max(1).into()));
+        let time = at.time + self.timing.clock.span(Cycles(self.chip.tm.afc_cycles.max(1).into()));
         let pipe = &mut self.pipes[at.pipe];
         let (device, class) = (self.config.device, EventClass::PfcReceived);
         let port = WORDS + 2 * at.pipe as u32 + at.gress.index() as u32;
@@ -92,9 +91,9 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Applies a flow-control word to its queue. A word that names no queue is lost.
-    pub(super) fn obey(&mut self, time: Time, word: u32, sink: &mut impl Sink) {
+    pub(super) fn obey(&mut self, time: Time, word: u32, sink: &mut dyn Sink) {
         let word = AfcWord::decode(word);
-        let Some((port, queue)) = word.target(&self.port_map) else { return };
+        let Some((port, queue)) = word.target(&self.ports.map) else { return };
         let Some(index) = self.port_index(port.number()) else { return };
         let mode = self.tm.flow_control_of(TmPort(index), QueueId(queue));
         if let Some(pipe) = self.pipes.get_mut(usize::from(word.pipe)) {
@@ -171,8 +170,8 @@ impl<E: Executor> Switch<E> {
         let index = self.port_index(port.number()).ok_or(missing)?;
         let pipe = self.ports[usize::from(index)].pipe;
         let time = time.max(self.now);
-        let (device, class, seq) = (self.config.device, EventClass::PfcReceived, self.ops);
-        self.ops += 1;
+        let (device, class, seq) = (self.config.device, EventClass::PfcReceived, self.operations.scheduled);
+        self.operations.scheduled += 1;
         let key = EventKey { time, device, class, port: index.into(), seq };
         self.events.push(key, Event::PfcChanged { pipe }).map_err(|e| super::SwitchError::Past(Box::new(e)))
     }

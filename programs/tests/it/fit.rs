@@ -110,3 +110,13 @@ fn plain_modulo_is_placed_and_marked_as_not_on_the_chip() {
         assert!(text.contains("selects by plain modulo, which no chip has"), "{text}");
     }
 }
+
+#[test]
+fn a_kept_placement_is_the_one_that_placing_finds() {
+    let program = catalogue().get("ecmp").unwrap().build(&[]).unwrap();
+    for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
+        let found = sluice_place::place(&program, &chip);
+        assert_eq!(place(&program, &chip), found);
+        assert_eq!(place(&program, &chip), found);
+    }
+}

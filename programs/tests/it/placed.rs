@@ -1,7 +1,8 @@
 //! Placements that several tests share.
 //!
 //! Placing a large program takes seconds without optimisation, and dozens of tests place the same programs. Within one test
-//! executable, each program is placed once per chip; the results are kept by the whole content of program and chip.
+//! executable, each program is placed once per chip; the results are kept by the whole content of program and chip. The tests of
+//! `sluice-fuzz` have this module too.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_ir::Program;
@@ -32,14 +33,4 @@ pub(crate) fn place(program: &Program, chip: &ChipSpec) -> Result<Placement, NoF
         }
     };
     case.result.get_or_init(|| sluice_place::place(program, chip)).clone()
-}
-
-#[test]
-fn a_kept_placement_is_the_one_that_placing_finds() {
-    let program = sluice_programs::catalogue().get("ecmp").unwrap().build(&[]).unwrap();
-    for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
-        let found = sluice_place::place(&program, &chip);
-        assert_eq!(place(&program, &chip), found);
-        assert_eq!(place(&program, &chip), found);
-    }
 }

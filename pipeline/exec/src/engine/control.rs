@@ -3,11 +3,12 @@
 //! A batch visits every step and runs it for the lanes in which it is due. One packet goes from a step, by its outcome,
 //! directly to the next step that is due.
 
-use super::action::{self, Effects, EntryOf, Op};
+use super::action::{self, Effects, Op};
 use super::batch::{Phv, for_lanes, lanes_where};
 use super::code::Step;
 use super::gress::{GressRun, Lanes};
 use super::register::{Stamps, settle};
+use super::source::EntryOf;
 use super::table::{EngineTable, Found, NO_ENTRY};
 use crate::pass::{MAX_BATCH, State};
 

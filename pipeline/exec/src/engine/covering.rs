@@ -4,7 +4,6 @@
 use super::code::{Probe, Step};
 use super::field::SlotMap;
 use super::gateway::Gate;
-use super::lower::every_lane;
 use super::walk::Arm;
 use crate::cover::{self, Point, Points};
 use sluice_asic::gress::Gress;
@@ -116,4 +115,10 @@ impl<'p> Covering<'p> {
         });
         self.covered.push((pred, number));
     }
+}
+
+/// Returns the predicate that is true for packets and for updates of the ghost thread. Its number follows those of the
+/// program's predicates.
+pub(super) fn every_lane(placed: &PlacedGress) -> u16 {
+    placed.cfg.preds.len() as u16
 }

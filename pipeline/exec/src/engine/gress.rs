@@ -5,12 +5,13 @@
 //! [`control`]: super::control
 //! [`leave`]: super::leave
 
-use super::action::{self, Effects, EntryOf};
+use super::action::{self, Effects};
 use super::batch::{Phv, first_lanes, for_lanes};
 use super::code::GressCode;
 use super::field::FieldAt;
 use super::parser::{Ended, Heads, ParserScratch};
 use super::register::Notes;
+use super::source::EntryOf;
 use super::table::Found;
 use super::walk::Walk;
 use crate::packet::PacketStore;

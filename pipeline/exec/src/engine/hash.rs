@@ -1,9 +1,9 @@
 //! Hash computations, compiled to table loads over columns.
 
-use super::LowerError;
-use super::action::{Base, Leaf, leaf};
 use super::batch::{Phv, for_lanes};
+use super::error::LowerError;
 use super::field::{FieldAt, Piece, SlotMap};
+use super::leaf::{Base, Leaf, leaf};
 use sluice_asic::hash::{HashAlgorithm, HashLayout, LinearHash};
 use sluice_ir::{Expr, Hash, Program};
 

@@ -1,7 +1,7 @@
 //! Lists of fields and zeros that a deparser sends beside the packet.
 
-use super::LowerError;
 use super::batch::{Phv, Slot};
+use super::error::LowerError;
 use super::field::{SlotMap, ones};
 use arrayvec::ArrayVec;
 use sluice_ir::{Expr, ListItem, Program};

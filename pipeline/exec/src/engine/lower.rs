@@ -6,11 +6,11 @@
 //! writes. A legal placement has no such pair. Where a pair occurs, the stage first copies the container to a *shadow*
 //! column for the later table to read, so that an illegal placement computes what the chip would.
 
-use super::LowerError;
 use super::action::{Lowering, Op, Registers};
 use super::code::{GressCode, Step};
-use super::covering::Covering;
-use super::deparser::{DeparserCode, containers_of};
+use super::covering::{Covering, every_lane};
+use super::deparser::{DeparserCode, containers_of, may_change};
+use super::error::LowerError;
 use super::field::SlotMap;
 use super::gateway::Gate;
 use super::hash::HashPlan;
@@ -28,7 +28,7 @@ use sluice_ir::cfg::{Cfg, Node, NodeKind, Outcome, Pred, Var};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::salu::{self, Mapped};
 use sluice_ir::verify::Diag;
-use sluice_ir::{Field, Header, Home, Intrinsic, ParserOpKind, PrimitiveKind, Program, Random, Register};
+use sluice_ir::{Header, Home, Intrinsic, ParserOpKind, PrimitiveKind, Program, Random, Register};
 use sluice_place::{PlacedGress, Placement};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -195,11 +195,6 @@ fn touched_containers(
     set
 }
 
-/// Returns true if a field that starts as zero may have another value at the deparser.
-pub(super) fn may_change(field: Field, touched: &BTreeSet<Container>, slots: &SlotMap<'_>) -> bool {
-    containers_of(field, slots).any(|c| touched.contains(&c))
-}
-
 /// Returns the nodes in order of execution: by stage and logical id of their last part.
 fn order(placed: &PlacedGress) -> Vec<(u8, u8, Node)> {
     let mut list: Vec<(u8, u8, Node)> = placed
@@ -255,12 +250,6 @@ fn settle(
         }
     }
     noted.len()
-}
-
-/// Returns the predicate that is true for packets and for updates of the ghost thread. Its number follows those of the
-/// program's predicates.
-pub(super) fn every_lane(placed: &PlacedGress) -> u16 {
-    placed.cfg.preds.len() as u16
 }
 
 fn steps(

@@ -12,12 +12,14 @@ mod code;
 mod control;
 mod covering;
 mod deparser;
+mod error;
 mod field;
 mod gateway;
 pub mod generate;
 pub mod generated;
 mod gress;
 mod hash;
+mod leaf;
 mod leave;
 mod list;
 mod lookup;
@@ -26,6 +28,8 @@ mod parser;
 mod port;
 mod register;
 mod request;
+mod rust_text;
+mod source;
 mod table;
 mod walk;
 mod watched;
@@ -35,6 +39,7 @@ use crate::packet::PacketStore;
 use crate::pass::{Executor, GhostUpdate, MAX_BATCH, Made, Pass, State};
 use batch::Phv;
 use code::GressCode;
+pub use error::LowerError;
 use generated::{Frame, Generated, GressFn};
 use gress::{GressRun, Lanes};
 use lower::lower;
@@ -48,19 +53,6 @@ use table::EngineTable;
 /// Batches of at least this many packets run by steps even if there is generated code: the dispatch of a step costs little
 /// per lane, and memory accesses of the lanes overlap (`docs/speed.md`).
 const WIDE: usize = 48;
-
-/// Reason why the engine cannot run a placed program.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the engine cannot run this program: {reason}")]
-pub struct LowerError {
-    reason: String,
-}
-
-impl LowerError {
-    fn new(reason: impl Into<String>) -> Self {
-        LowerError { reason: reason.into() }
-    }
-}
 
 /// Engine of one pipe.
 pub struct Engine {
@@ -250,14 +242,12 @@ impl Executor for Engine {
         self.tables(|t| t.uses(profile)).for_each(|t| t.group_changed(group, control));
     }
 
-    fn fork(&self) -> Option<Engine> {
+    fn fork<'e>(&self) -> Option<Box<dyn Executor + 'e>> {
         // The counts of two engines would have to be added up.
         let uncounted = self.points.is_none();
-        uncounted.then(|| Engine {
-            gresses: self.gresses.clone(),
-            state: Box::default(),
-            made: Vec::new(),
-            points: None,
+        uncounted.then(|| {
+            let (gresses, state) = (self.gresses.clone(), Box::default());
+            Box::new(Engine { gresses, state, made: Vec::new(), points: None }) as Box<dyn Executor>
         })
     }
 

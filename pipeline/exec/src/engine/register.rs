@@ -6,10 +6,10 @@
 //! Decisions that do not depend on the packet, such as the source of an operand, are made once for all lanes: first indices
 //! and operands are gathered, then the elements change, then the outputs are written to their fields.
 
-use super::action::{EntryOf, Source, WideSource, wide_value};
 use super::batch::{Phv, for_lanes};
 use super::field::FieldAt;
 use super::hash::HashPlan;
+use super::source::{EntryOf, Source, WideSource, wide_value};
 use crate::cover::Point;
 use crate::pass::{MAX_BATCH, State};
 use sluice_asic::salu::{Accesses, Constant, Operands, Prepared, SaluProgram, State as Element};

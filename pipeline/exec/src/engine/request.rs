@@ -1,10 +1,10 @@
 //! Requests of a deparser: resubmits, mirror copies, digests, multicast.
 
-use super::LowerError;
 use super::batch::{Phv, for_lanes, lanes_where};
+use super::deparser::may_change;
+use super::error::LowerError;
 use super::field::{FieldAt, SlotMap};
 use super::list::ListAt;
-use super::lower::may_change;
 use crate::packet::PacketStore;
 use crate::pass::{Made, MadeKind, McastRequest, Pass, PktgenRequest, put_in_front};
 use sluice_asic::gress::Gress;

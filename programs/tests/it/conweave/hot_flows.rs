@@ -1,5 +1,6 @@
 //! The agent of `conweave`: more flows than rows.
 
+use crate::placed::place;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::{Duration, Time};
@@ -7,7 +8,6 @@ use sluice_control::{ControlState, EntryId};
 use sluice_exec::engine::Engine;
 use sluice_ir::KeyValue;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, roce, udp};
-use sluice_place::place;
 use sluice_programs::conweave::hot_flows::{HotFlowConfig, HotFlows};
 use sluice_programs::conweave::{Params, Prefix, TorConfig, program, tor_setup};
 use sluice_switch::{Digest, IdleEntry, Left, Lost, RxFrame, Sink, Switch, SwitchConfig};
@@ -113,7 +113,8 @@ fn run(rows: u16) -> Shares {
     }
     let engine = Engine::new(&program, &placement, &control).unwrap();
     let mut switch =
-        Switch::new(&program, &placement, &ports, control, engine, SwitchConfig::default()).unwrap();
+        Switch::new(&program, &placement, &ports, control, Box::new(engine), SwitchConfig::default())
+            .unwrap();
     let host = |net, n| u32::from(Ipv4Addr::new(10, 0, net, n));
     let config = HotFlowConfig {
         latency: Duration::from_micros(50),
@@ -124,7 +125,7 @@ fn run(rows: u16) -> Shares {
     };
     let mut agent = HotFlows::new(&program, [(host(1, 1), 0), (host(2, 1), 1)].into(), config).unwrap();
     let mut out = Out::default();
-    let tell = |switch: &mut Switch<Engine>, out: &mut Out, agent: &mut HotFlows, until: u64| {
+    let tell = |switch: &mut Switch<'_>, out: &mut Out, agent: &mut HotFlows, until: u64| {
         switch.advance(Time::from_nanos(until), out).unwrap();
         for (time, data) in std::mem::take(&mut out.digests) {
             agent.digest(time, 0, &data);

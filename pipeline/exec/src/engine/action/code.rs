@@ -1,14 +1,9 @@
 //! An action's list of operations as it grows, and argument words of its parameters.
 
-use super::lower::{Base, Leaf};
 use super::{ActionCode, ArgWord, MoveBits, Op};
 use crate::engine::batch::Slot;
 use crate::engine::field::{FieldAt, ones};
-
-/// Returns the low `width` bits of `v`.
-pub(super) fn cut(v: u128, width: u16) -> u128 {
-    v & sluice_asic::alu::width_mask(u32::from(width))
-}
+use crate::engine::leaf::{Base, Leaf};
 
 impl ActionCode {
     /// Appends an operation. It is merged with the previous one if both write constants to one container, if both move

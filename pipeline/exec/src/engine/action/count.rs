@@ -1,7 +1,8 @@
 //! Counter operations of actions.
 
-use super::{Effects, EntryOf, Source, value};
+use super::Effects;
 use crate::engine::batch::{Phv, for_lanes};
+use crate::engine::source::{EntryOf, Source, value};
 use crate::pass::{Count, State};
 use sluice_asic::counter::CounterLayout;
 use sluice_control::cells::Cells;

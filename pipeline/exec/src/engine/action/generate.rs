@@ -1,11 +1,12 @@
 //! Writes actions as Rust.
 
-use super::{ActionCode, ArgRun, CarryAlu, Op, Source, WideAlu, WideSource, Word};
+use super::{ActionCode, ArgRun, CarryAlu, Op, WideAlu, Word};
 use crate::engine::batch::Slot;
 use crate::engine::field::Piece;
-use crate::engine::generate::words::{Out, bits, read};
 use crate::engine::hash::HashPlan;
 use crate::engine::register::{AccessPlan, CellAt, Operand, Work};
+use crate::engine::rust_text::{Out, bits, read};
+use crate::engine::source::{Source, WideSource};
 use sluice_asic::alu::AluOp;
 use sluice_ir::CounterKind;
 

@@ -1,11 +1,12 @@
 //! Lowers actions to operations: sources, argument words, merged constants and moves.
 
-use super::code::cut;
-use super::{ActionCode, CarryAlu, Op, Source, WideAlu, WideSource, Word};
-use crate::engine::LowerError;
+use super::{ActionCode, CarryAlu, Op, WideAlu, Word};
+use crate::engine::error::LowerError;
 use crate::engine::field::{FieldAt, Piece, SlotMap, ones};
 use crate::engine::hash::HashPlan;
+use crate::engine::leaf::{Base, Leaf, leaf};
 use crate::engine::register::{AccessPlan, CellAt, Compared, Operand, Work};
+use crate::engine::source::{Source, WideSource, cut};
 use sluice_asic::alu::AluOp;
 use sluice_asic::counter::CounterLayout;
 use sluice_asic::salu::Prepared;
@@ -15,40 +16,6 @@ use sluice_ir::{
     self as ir, Action, Counter, Expr, Field, Hash, Header, Index, MeterAccess, PrimitiveKind, Program,
     Random, Register, RegisterAccess,
 };
-
-/// Leaf of an expression: `width` bits of a base value from bit `lo` on.
-#[derive(Clone, Copy)]
-pub(in crate::engine) struct Leaf {
-    pub(in crate::engine) base: Base,
-    pub(in crate::engine) lo: u16,
-    pub(in crate::engine) width: u16,
-}
-
-#[derive(Clone, Copy)]
-pub(in crate::engine) enum Base {
-    Const(u128),
-    Field(Field),
-    Param(u16),
-}
-
-/// Returns the leaf for an expression without operations; `None` if the expression has an operation.
-pub(in crate::engine) fn leaf(program: &Program, e: &Expr) -> Option<Leaf> {
-    Some(match e {
-        Expr::Const(v, w) => Leaf { base: Base::Const(*v), lo: 0, width: *w },
-        Expr::Field(f) => Leaf { base: Base::Field(*f), lo: 0, width: program.fields[*f].width },
-        Expr::Param(p, w) => Leaf { base: Base::Param(*p), lo: 0, width: *w },
-        Expr::Slice(inner, hi, lo) => {
-            let l = leaf(program, inner)?;
-            let width = l.width.saturating_sub(*lo).min(hi.saturating_add(1).saturating_sub(*lo));
-            Leaf { lo: l.lo + lo, width, ..l }
-        }
-        Expr::Cast(inner, w) => {
-            let l = leaf(program, inner)?;
-            Leaf { width: l.width.min(*w), ..l }
-        }
-        Expr::Alu(..) | Expr::Funnel(..) => return None,
-    })
-}
 
 /// Program that an action is lowered from, and the tables that lowering extends.
 pub(in crate::engine) struct Lowering<'a, 'p> {

@@ -9,47 +9,19 @@ mod lower;
 mod run;
 
 pub(super) use generate::{ActionText, Entry};
-pub(super) use lower::{Base, Leaf, Lowering, Registers, leaf};
-pub(super) use run::{run, run_ops, value, wide_value};
+pub(super) use lower::{Lowering, Registers};
+pub(super) use run::{run, run_ops};
 
 use super::batch::{Phv, Slot, deposit, for_lanes};
 use super::field::{FieldAt, Piece};
 use super::hash::HashPlan;
 use super::register::{AccessPlan, Notes};
+use super::source::{EntryOf, Source, WideSource};
 use crate::pass::State;
 use sluice_asic::alu::AluOp;
 use sluice_asic::counter::CounterLayout;
 use sluice_ir::entity::Entity;
 use sluice_ir::{CounterKind, Label};
-
-/// Value of at most 32 bits, right-aligned.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Source {
-    Column {
-        slot: Slot,
-        shift: u8,
-        mask: u32,
-    },
-    Const(u32),
-    /// Argument word of the entry.
-    Arg(u16),
-}
-
-/// Value of any width.
-#[derive(Clone, Debug)]
-pub(super) enum WideSource {
-    Field {
-        at: FieldAt,
-        lo: u16,
-        width: u16,
-    },
-    Const(u128),
-    /// Argument words, least significant first.
-    Args {
-        first: u16,
-        words: u16,
-    },
-}
 
 /// An operation on values that are wider than a container.
 #[derive(Clone, Debug)]
@@ -302,22 +274,6 @@ pub(super) struct Effects<'a> {
     pub(super) now: &'a [u64; 64],
     /// Number that each random number generator drew for each lane.
     pub(super) random: &'a [[u32; 64]],
-}
-
-/// Argument words and matched entry of each lane.
-pub(super) struct EntryOf<'a> {
-    pub(super) args: &'a [u32],
-    /// Index of each lane's first argument word.
-    pub(super) base: &'a [u32; 64],
-    /// Index of each lane's matched entry, for direct arrays; `u32::MAX` on a miss.
-    pub(super) entry: &'a [u32; 64],
-}
-
-impl EntryOf<'_> {
-    #[inline(always)]
-    pub(super) fn arg(&self, lane: usize, word: u16) -> u32 {
-        self.args[self.base[lane] as usize + usize::from(word)]
-    }
 }
 
 /// Returns the label of a lane's label word; `None` for 0.

@@ -1,12 +1,12 @@
 //! Runs actions: each operation over all lanes of a mask.
 
 use super::ActionCode;
-use super::code::cut;
 use super::count::{count_at, count_cell, count_entry};
-use super::{CarryAlu, Effects, EntryOf, MoveBits, Op, Source, WideAlu, WideSource, Word};
+use super::{CarryAlu, Effects, MoveBits, Op, WideAlu, Word};
 use crate::engine::batch::{Column, Phv, deposit, for_lanes};
 use crate::engine::field::Piece;
 use crate::engine::register::Stamps;
+use crate::engine::source::{EntryOf, Source, value, wide_value};
 use sluice_asic::alu::AluOp;
 
 /// Runs an action for the lanes of `mask`. Out of line: batches run actions from several places.
@@ -153,35 +153,6 @@ impl CarryAlu {
                 column[l % N].set(column[l % N].get() & p.keep | (part & p.mask()) << p.at);
             }
         });
-    }
-}
-
-#[inline(always)]
-pub(in crate::engine) fn value<const N: usize>(
-    s: Source,
-    lane: usize,
-    phv: &Phv<N>,
-    entry: &EntryOf<'_>,
-) -> u32 {
-    match s {
-        Source::Column { slot, shift, mask } => phv.get(slot, lane) >> shift & mask,
-        Source::Const(v) => v,
-        Source::Arg(word) => entry.arg(lane, word),
-    }
-}
-
-pub(in crate::engine) fn wide_value<const N: usize>(
-    s: &WideSource,
-    lane: usize,
-    phv: &Phv<N>,
-    entry: &EntryOf<'_>,
-) -> u128 {
-    match s {
-        WideSource::Field { at, lo, width } => cut(at.read(phv, lane) >> lo, *width),
-        WideSource::Const(v) => *v,
-        WideSource::Args { first, words } => {
-            (0..*words).fold(0, |v, w| v | u128::from(entry.arg(lane, first + w)) << (32 * w))
-        }
     }
 }
 

@@ -5,10 +5,9 @@
 
 mod store;
 
-use super::LowerError;
 use super::batch::{Phv, Slot, for_lanes, lanes_where};
+use super::error::LowerError;
 use super::field::{FieldAt, SlotMap};
-use super::generated::{Code, Words};
 use super::parser::{Leaf, header_columns};
 use crate::packet::{Packet, PacketStore};
 use crate::pass::Pass;
@@ -225,15 +224,17 @@ impl DeparserCode {
         no_room
     }
 
-    /// Rewrites one packet by generated code; returns true if it had no room to grow.
+    /// Rewrites one packet; returns true if it had no room to grow. `store` stores a header's containers in its bytes: all if
+    /// its second argument is true, else those that may have been rewritten.
     #[inline(always)]
-    pub(super) fn rewrite<G: Code<S>, const S: usize>(
+    pub(super) fn rewrite(
         &mut self,
         (leaf, valid): (u16, u64),
         leaves: &[Leaf],
         (start, packet): (usize, Packet),
-        (phv, w): (&Phv<1>, &Words<S>),
+        phv: &Phv<1>,
         packets: &mut PacketStore,
+        store: impl Fn(u8, bool, &mut [u8]),
     ) -> bool {
         let newest = self.of_leaf.get(usize::from(leaf)).copied();
         let known = newest.filter(|at| self.plans.get(*at as usize).is_some_and(|plan| plan.valid == valid));
@@ -253,7 +254,7 @@ impl DeparserCode {
         let first = place(plan.start);
         for &(header, at, whole) in &plan.headers {
             if let Some(bytes) = heads.get_mut(first + at as usize..) {
-                G::store(w, header, whole, bytes);
+                store(header, whole, bytes);
             }
         }
         for c in &plan.checksums {
@@ -447,6 +448,11 @@ pub(super) fn claim_columns(
             slots.slot(c);
         }
     }
+}
+
+/// Returns true if a field that starts as zero may have another value at the deparser.
+pub(super) fn may_change(field: Field, touched: &BTreeSet<Container>, slots: &SlotMap<'_>) -> bool {
+    containers_of(field, slots).any(|c| touched.contains(&c))
 }
 
 /// Returns the containers that hold a field.

@@ -1,9 +1,9 @@
 //! Writes a control as Rust: its steps in order, each under the outcome on which it depends.
 
 use super::gate::holds;
-use super::words::{Out, bits, read};
 use crate::engine::action::{ActionText, Entry};
 use crate::engine::code::{GressCode, Probe, Step};
+use crate::engine::rust_text::{Out, bits, read};
 use crate::engine::table::EngineTable;
 use crate::engine::walk::Arm;
 use std::collections::BTreeSet;

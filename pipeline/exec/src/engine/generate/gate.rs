@@ -1,7 +1,7 @@
 //! Writes conditions as Rust.
 
-use super::words::{Out, bits, read, type_of};
 use crate::engine::gateway::{Gate, Side};
+use crate::engine::rust_text::{Out, bits, read, type_of};
 use sluice_ir::CmpOp;
 
 /// Returns the Rust expression of a condition.

@@ -9,19 +9,18 @@
 
 mod control;
 mod gate;
-pub(super) mod words;
 
-use super::LowerError;
 use super::code::GressCode;
 use super::deparser::Store;
+use super::error::LowerError;
 use super::field::FieldAt;
+use super::rust_text::{Out, read};
 use crate::cover::Points;
 use sha2::{Digest, Sha256};
 use sluice_asic::gress::Gress;
 use sluice_ir::{Intrinsic, Program};
 use sluice_place::Placement;
 use std::fmt::Write;
-use words::{Out, read};
 
 /// Program as Rust: the body of a module with a constant `PROGRAM`, a [`Generated`](super::generated::Generated).
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::engine::gress::{Lanes, WRONG_CHECKSUM};
 use crate::engine::hash::HashPlan;
 use crate::engine::parser::{ParserCode, counter_word};
 use crate::engine::register::{AccessPlan, Compared, Work, busy, params};
-use crate::engine::table::EngineTable;
+use crate::engine::table::{EngineTable, Hit};
 use crate::packet::WINDOW;
 use crate::pass::State;
 use sluice_asic::counter::CounterLayout;
@@ -36,31 +36,6 @@ pub struct Lane<'a> {
     phv: &'a Phv<1>,
     /// Number of packets that reached each coverage point; empty if coverage is not counted.
     reached: &'a mut [u64],
-}
-
-/// Result of a table lookup.
-#[derive(Clone, Copy, Debug)]
-pub struct Hit<'a> {
-    /// True if an entry matched.
-    pub hit: bool,
-    /// Index of the action in the table's actions.
-    pub action: u32,
-    /// Index of the entry; `u32::MAX` on a miss.
-    pub entry: u32,
-    args: &'a [u32],
-}
-
-impl<'a> Hit<'a> {
-    pub(in crate::engine) fn new(hit: bool, (action, entry): (u32, u32), args: &'a [u32]) -> Hit<'a> {
-        Hit { hit, action, entry, args }
-    }
-
-    /// Returns the argument words of the action.
-    #[inline(always)]
-    #[must_use]
-    pub fn args<const K: usize>(&self) -> &'a [u32; K] {
-        self.args.first_chunk().unwrap_or(const { &[0; K] })
-    }
 }
 
 impl<'a> Lane<'a> {

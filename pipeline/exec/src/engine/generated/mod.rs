@@ -9,7 +9,8 @@
 
 mod lane;
 
-pub use lane::{Hit, Lane, counter, counter_plus, subtracted};
+pub use super::table::Hit;
+pub use lane::{Lane, counter, counter_plus, subtracted};
 pub use sluice_asic::alu::{AluOp, width_mask};
 
 use super::action::label_of;
@@ -170,12 +171,13 @@ fn one<G: Code<S>, const S: usize>(
         label_of(label).map_or(Verdict::Forward, Verdict::Label)
     } else if *chooses_port && output.port == Intrinsic::NO_PORT {
         Verdict::NoPort
-    } else if deparser.rewrite::<G, S>(
+    } else if deparser.rewrite(
         (leaf, G::valid(w)),
         &parser.leaves,
         (span.start, packet),
-        (phv, w),
+        phv,
         packets,
+        |header, whole, bytes| G::store(w, header, whole, bytes),
     ) {
         Verdict::NoRoom
     } else {

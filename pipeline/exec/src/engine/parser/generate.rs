@@ -5,8 +5,8 @@ use super::select::Select;
 use super::{ParserCode, Step, Target};
 use crate::engine::action::{ActionText, Entry};
 use crate::engine::field::FieldAt;
-use crate::engine::generate::words::{Out, bits, read};
 use crate::engine::hash::HashPlan;
+use crate::engine::rust_text::{Out, bits, read};
 use sluice_ir::CounterLoad;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,8 @@
 //! Lookups of packets in a table, and the choice of group members.
 
 use super::super::batch::{Phv, for_lanes, lanes_where};
-use super::super::generated::Hit;
 use super::super::lookup::Lookup;
-use super::{EngineTable, Found, GROUP, NO_ENTRY, Row};
+use super::{EngineTable, Found, GROUP, Hit, NO_ENTRY, Row};
 use crate::pass::State;
 
 impl EngineTable {

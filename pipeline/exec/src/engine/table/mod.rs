@@ -1,9 +1,12 @@
 //! Tables of the engine: rows and lookup structures compiled from the control state. Module `find` looks packets up.
 
 mod find;
+mod hit;
 
-use super::LowerError;
+pub use hit::Hit;
+
 use super::action::ActionCode;
+use super::error::LowerError;
 use super::field::SlotMap;
 use super::hash::HashPlan;
 use super::lookup::{Exact, KeyPlan, Lookup, Lpm, Prefix, Ternary, value_and_mask};

@@ -4,8 +4,8 @@ use super::super::select::{Members, Select, SetArm, SetSelect, WideSelect, side_
 use super::super::{Leaf, Step, Target};
 use super::{NEGATIVE, NO_MATCH, NOT_ZERO, PARTIAL_HEADER, ParserBuilder, Path};
 use crate::cover::Point;
-use crate::engine::LowerError;
 use crate::engine::action::Lowering;
+use crate::engine::error::LowerError;
 use crate::engine::field::{FieldAt, Piece};
 use sluice_ir::{ArmSet, Lookahead, SelectKey};
 
