@@ -3,9 +3,11 @@
 use crate::chip::{DeparserSpec, LatencySpec};
 use crate::clock::Clock;
 use crate::units::{Cycles, Duration};
+use serde::{Serialize, Serializer};
 
 /// Dependency of a stage on earlier ones, weakest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum StageDependency {
     /// The stage neither matches on values that earlier stages write nor computes with them.
     Concurrent,
@@ -74,18 +76,25 @@ pub struct StageUse {
 }
 
 /// The timing of one stage of one gress.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct StageLatency {
     /// The dependency that the hardware is set to.
     pub dependency: StageDependency,
     /// The stage's length.
+    #[serde(serialize_with = "number")]
     pub length: Cycles,
     /// The cycle within the stage in which predication is decided.
+    #[serde(serialize_with = "number")]
     pub predication: Cycles,
     /// Cycles that the stage adds to the gress's latency.
+    #[serde(rename = "adds", serialize_with = "number")]
     pub contribution: Cycles,
     /// The stage's group, from 0: stages joined by dependencies other than match.
     pub group: u32,
+}
+
+fn number<S: Serializer>(cycles: &Cycles, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(cycles.0)
 }
 
 /// The timing of all stages of one gress.

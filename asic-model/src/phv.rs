@@ -2,6 +2,7 @@
 
 use crate::chip::PhvSpec;
 use crate::gress::Gress;
+use serde::Serialize;
 use std::fmt;
 
 /// Container, by its index in the [`PhvInventory`]: MAU-visible containers in address order, then tagalong containers.
@@ -50,7 +51,8 @@ impl ContainerSize {
 }
 
 /// Kind of storage of a container (model: chip §2.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ContainerKind {
     /// Everything: matched, parsed, deparsed, full ALU.
     Normal,

@@ -9,7 +9,8 @@ use crate::table::table;
 use crate::terminal;
 use clap::Args;
 use maud::html;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use sluice_asic::names::nearest;
 use sluice_charts::Page;
 use sluice_scenario::contest::Estimate;
@@ -50,8 +51,45 @@ pub(crate) struct CompareArgs {
 /// Programs of a folder: contest with its sweep, then label, then the numbers by name and seed.
 type Programs = BTreeMap<(String, String), BTreeMap<String, BTreeMap<u64, i128>>>;
 
+/// What is read from `contest.json`.
+#[derive(Deserialize)]
+struct Results {
+    contests: Vec<Contest>,
+}
+
+#[derive(Deserialize)]
+struct Contest {
+    id: Option<String>,
+    name: Option<String>,
+    #[serde(default)]
+    sweep: BTreeMap<String, String>,
+    #[serde(default)]
+    seeds: Vec<u64>,
+    programs: Vec<Program>,
+}
+
+#[derive(Deserialize)]
+struct Program {
+    label: String,
+    numbers: BTreeMap<String, Figure>,
+}
+
+/// A number with its value of each seed of the contest; `None` if it does not fit in 64 bits.
+#[derive(Deserialize)]
+struct Figure {
+    seeds: Vec<Option<i64>>,
+}
+
+/// Name and version of the file's format; empty if it has none.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Schema {
+    schema: String,
+}
+
 /// Relation of two figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "&'static str")]
 enum Verdict {
     /// The interval of the difference has 0 in it, or there is no difference.
     Same,
@@ -59,6 +97,12 @@ enum Verdict {
     Lower,
     /// B is higher.
     Higher,
+}
+
+impl From<Verdict> for &'static str {
+    fn from(verdict: Verdict) -> &'static str {
+        verdict.name()
+    }
 }
 
 impl Verdict {
@@ -71,16 +115,45 @@ impl Verdict {
     }
 }
 
+/// The comparison.
+#[derive(Serialize)]
+struct Comparison {
+    schema: &'static str,
+    rows: Vec<Row>,
+    /// Programs that only A has, each with its contest.
+    only_a: Vec<String>,
+    only_b: Vec<String>,
+}
+
 /// A compared number of a program.
+#[derive(Serialize)]
 struct Row {
     contest: String,
+    #[serde(rename = "program")]
     label: String,
     figure: String,
-    means: [f64; 2],
-    difference: Estimate,
+    /// Mean of A.
+    a: f64,
+    b: f64,
+    /// Mean of the differences B - A.
+    difference: f64,
+    /// Ends of the difference's 95 % interval; `None` if fewer than two seeds are common.
+    low: Option<f64>,
+    high: Option<f64>,
     /// Number of seeds that both have.
     seeds: usize,
     verdict: Verdict,
+}
+
+impl Comparison {
+    fn differing(&self) -> usize {
+        self.rows.iter().filter(|row| row.verdict != Verdict::Same).count()
+    }
+
+    /// Returns A and B with the programs that only they have.
+    fn lone(&self) -> [(&'static str, &[String]); 2] {
+        [("A", &self.only_a), ("B", &self.only_b)]
+    }
 }
 
 /// Compares two folders.
@@ -93,38 +166,30 @@ pub(crate) fn run(args: &CompareArgs, as_json: bool) -> Result<(), Failure> {
             .map(|(contest, label)| format!("{label} of {contest}"))
             .collect()
     };
-    let (only_a, only_b) = (lone(&a, &b), lone(&b, &a));
-    if rows.is_empty() {
+    let schema = "sluice.compare/1";
+    let comparison = Comparison { schema, rows, only_a: lone(&a, &b), only_b: lone(&b, &a) };
+    if comparison.rows.is_empty() {
         return Err(Failure::with_help(
             format!("{} and {} have no program of the same contest", args.a.display(), args.b.display()),
-            format!("A has {}; B has {}", only_a.join(", "), only_b.join(", ")),
+            format!("A has {}; B has {}", comparison.only_a.join(", "), comparison.only_b.join(", ")),
         ));
     }
     if let Some(path) = &args.html {
         let names = [&args.a, &args.b].map(|path| path.display().to_string());
-        crate::files::write(path, &page(&rows, &names, [&only_a, &only_b]))?;
+        crate::files::write(path, &page(&comparison, &names))?;
     }
     let mut out = terminal::results(as_json);
+    let differ = comparison.differing();
     if as_json {
-        writeln!(
-            out,
-            "{}",
-            json!({ "schema": "sluice.compare/1", "rows": rows.iter().map(Row::json).collect::<Vec<_>>(), "only_a": only_a, "only_b": only_b })
-        )?;
+        writeln!(out, "{}", json!(comparison))?;
     } else {
-        writeln!(out, "{}", text(&rows))?;
-        for (word, only) in [("A", only_a), ("B", only_b)] {
-            if !only.is_empty() {
-                writeln!(out, "only in {word}: {}", only.join(", "))?;
-            }
+        writeln!(out, "{}", text(&comparison.rows))?;
+        for (word, only) in comparison.lone().iter().filter(|(_, only)| !only.is_empty()) {
+            writeln!(out, "only in {word}: {}", only.join(", "))?;
         }
-        let differ = rows.iter().filter(|row| row.verdict != Verdict::Same).count();
-        writeln!(out, "\n{differ} of {} numbers differ", rows.len())?;
+        writeln!(out, "\n{differ} of {} numbers differ", comparison.rows.len())?;
     }
-    match rows.iter().all(|row| row.verdict == Verdict::Same) {
-        true => Ok(()),
-        false => Err(Failure::Property),
-    }
+    if differ == 0 { Ok(()) } else { Err(Failure::Property) }
 }
 
 fn read(dir: &Path) -> Result<Programs, Failure> {
@@ -140,36 +205,24 @@ fn read(dir: &Path) -> Result<Programs, Failure> {
         let help = "expected a folder that `sluice run CONTEST -o DIR` wrote";
         Failure::with_help(format!("{}: {what}", path.display()), help)
     };
-    let value: Value = serde_json::from_str(&text).map_err(|e| wrong(&e.to_string()))?;
-    let contests = value["contests"]
-        .as_array()
-        .filter(|_| value["schema"].as_str().is_some_and(|s| s.starts_with("sluice.contest/")));
+    let faulty = |e: serde_json::Error| wrong(&e.to_string());
+    if !serde_json::from_str::<Schema>(&text).map_err(faulty)?.schema.starts_with("sluice.contest/") {
+        return Err(wrong("the file has no results of contests"));
+    }
+    let results: Results = serde_json::from_str(&text).map_err(faulty)?;
     let mut programs = Programs::new();
-    for contest in contests.ok_or_else(|| wrong("the file has no results of contests"))? {
-        let title = [&contest["id"], &contest["name"]]
-            .into_iter()
-            .find_map(|v| v.as_str().filter(|text| !text.is_empty()));
-        let axes = contest["sweep"].as_object().into_iter().flatten();
-        let axes: Vec<String> =
-            axes.map(|(key, value)| format!("{key} = {}", value.as_str().unwrap_or("?"))).collect();
-        let name = [title.unwrap_or("?")]
-            .into_iter()
-            .chain(axes.iter().map(String::as_str))
-            .collect::<Vec<_>>()
-            .join(", ");
-        let seeds: Vec<u64> =
-            contest["seeds"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
-        for program in contest["programs"].as_array().ok_or_else(|| wrong("a contest has no `programs`"))? {
-            let label = program["label"].as_str().ok_or_else(|| wrong("a program has no `label`"))?;
-            let numbers =
-                program["numbers"].as_object().ok_or_else(|| wrong("a program has no `numbers`"))?;
-            let figure = |(number, figure): (&String, &Value)| {
-                let values = figure["seeds"].as_array().into_iter().flatten();
-                let by_seed =
-                    seeds.iter().zip(values).filter_map(|(seed, v)| Some((*seed, v.as_i64()?.into())));
-                (number.clone(), by_seed.collect())
+    for contest in results.contests {
+        let title = [contest.id, contest.name].into_iter().flatten().find(|text| !text.is_empty());
+        let title = title.unwrap_or("?".to_owned());
+        let axes = contest.sweep.iter().map(|(key, value)| format!("{key} = {value}"));
+        let name = std::iter::once(title).chain(axes).collect::<Vec<_>>().join(", ");
+        for Program { label, numbers } in contest.programs {
+            let by_seed = |figure: Figure| {
+                let values = contest.seeds.iter().zip(figure.seeds);
+                values.filter_map(|(seed, value)| Some((*seed, value?.into()))).collect()
             };
-            programs.insert((name.clone(), label.to_owned()), numbers.iter().map(figure).collect());
+            let numbers = numbers.into_iter().map(|(number, figure)| (number, by_seed(figure))).collect();
+            programs.insert((name.clone(), label), numbers);
         }
     }
     Ok(programs)
@@ -220,23 +273,18 @@ fn row(
         _ => Verdict::Same,
     };
     let (contest, label, figure) = (contest.clone(), label.clone(), figure.to_owned());
-    Row { contest, label, figure, means, difference, seeds: pairs.len(), verdict }
-}
-
-impl Row {
-    fn json(&self) -> Value {
-        json!({
-            "contest": self.contest,
-            "program": self.label,
-            "figure": self.figure,
-            "a": self.means[0],
-            "b": self.means[1],
-            "difference": self.difference.mean,
-            "low": self.difference.half.map(|_| self.difference.low()),
-            "high": self.difference.half.map(|_| self.difference.high()),
-            "seeds": self.seeds,
-            "verdict": self.verdict.name(),
-        })
+    let end = |end: f64| difference.half.map(|_| end);
+    Row {
+        contest,
+        label,
+        figure,
+        a: means[0],
+        b: means[1],
+        difference: difference.mean,
+        low: end(difference.low()),
+        high: end(difference.high()),
+        seeds: pairs.len(),
+        verdict,
     }
 }
 
@@ -245,18 +293,18 @@ const HEADER: [&str; 9] = ["PROGRAM", "NUMBER", "A", "B", "B - A", "%", "95 % IN
 
 /// Returns the cells of a row.
 fn cells(row: &Row) -> Vec<String> {
-    let [a, b] = row.means;
+    let (a, b) = (row.a, row.b);
     let percent = if a == 0.0 { "-".to_owned() } else { format!("{:+.1}", 100.0 * (b - a) / a) };
-    let interval = match row.difference.half {
-        Some(_) => format!("{:.1} to {:.1}", row.difference.low(), row.difference.high()),
-        None => "-".to_owned(),
+    let interval = match (row.low, row.high) {
+        (Some(low), Some(high)) => format!("{low:.1} to {high:.1}"),
+        _ => "-".to_owned(),
     };
     [
         row.label.clone(),
         row.figure.clone(),
         format!("{a:.1}"),
         format!("{b:.1}"),
-        format!("{:+.1}", row.difference.mean),
+        format!("{:+.1}", row.difference),
         percent,
         interval,
         row.seeds.to_string(),
@@ -275,12 +323,12 @@ fn text(rows: &[Row]) -> String {
 }
 
 /// Returns the page of `--html`.
-fn page(rows: &[Row], names: &[String; 2], only: [&Vec<String>; 2]) -> String {
-    let differ = rows.iter().filter(|row| row.verdict != Verdict::Same).count();
+fn page(comparison: &Comparison, names: &[String; 2]) -> String {
+    let rows = &comparison.rows;
     let header = html! {
-        p.verdict { b { (differ) } " of " (rows.len()) " numbers differ" }
+        p.verdict { b { (comparison.differing()) } " of " (rows.len()) " numbers differ" }
         @for (word, name) in ["A", "B"].iter().zip(names) { p.note { b { (word) ": " } code { (name) } } }
-        @for (word, only) in ["A", "B"].iter().zip(only) {
+        @for (word, only) in comparison.lone() {
             @if !only.is_empty() { p { "Only in " (word) ": " (only.join(", ")) } }
         }
     };

@@ -4,7 +4,8 @@ use crate::fail::Failure;
 use crate::invocation::Out;
 use crate::table::table;
 use clap::Args;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 use sluice_asic::names::did_you_mean;
 use std::io::Write;
 
@@ -52,6 +53,11 @@ const SCHEMAS: [(&str, &str); 28] = schemas![
     "test",
 ];
 
+#[derive(Default, Deserialize)]
+struct Titled {
+    title: String,
+}
+
 /// Lists the schemas, or prints one.
 pub(crate) fn run(args: &SchemaArgs, as_json: bool) -> Result<(), Failure> {
     let mut out = Out::new();
@@ -61,10 +67,7 @@ pub(crate) fn run(args: &SchemaArgs, as_json: bool) -> Result<(), Failure> {
             writeln!(out, "{}", json!({ "schema": "sluice.schemas/1", "schemas": names }))?;
             return Ok(());
         }
-        let title = |text: &str| {
-            let schema: Value = serde_json::from_str(text).unwrap_or_default();
-            schema["title"].as_str().unwrap_or_default().to_owned()
-        };
+        let title = |text: &str| serde_json::from_str::<Titled>(text).unwrap_or_default().title;
         let rows = SCHEMAS.iter().map(|(name, text)| vec![(*name).to_owned(), title(text)]).collect();
         writeln!(out, "{}\n\n`sluice schema NAME` prints one.", table(&["SCHEMA", "OUTPUT"], rows))?;
         return Ok(());

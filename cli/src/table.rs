@@ -6,6 +6,28 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 /// A function that lays out a table: [`table`] or [`wide`].
 pub(crate) type Layout = fn(&[&str], Vec<Vec<String>>) -> String;
 
+/// Columns of a table: the heading of each, and the function that returns the cell of a row.
+pub(crate) type Columns<T> = [(&'static str, fn(&T) -> String)];
+
+/// Returns the headings of the columns.
+pub(crate) fn headings<T>(columns: &Columns<T>) -> Vec<&'static str> {
+    columns.iter().map(|(heading, _)| *heading).collect()
+}
+
+/// Returns the cells of a row.
+pub(crate) fn cells<T>(columns: &Columns<T>, row: &T) -> Vec<String> {
+    columns.iter().map(|(_, cell)| cell(row)).collect()
+}
+
+/// Returns the table with these columns, laid out by `layout`.
+pub(crate) fn of_columns<'r, T: 'r>(
+    layout: Layout,
+    columns: &Columns<T>,
+    rows: impl IntoIterator<Item = &'r T>,
+) -> String {
+    layout(&headings(columns), rows.into_iter().map(|row| cells(columns, row)).collect())
+}
+
 /// Returns a table without borders. The first column and columns with words are aligned left, numbers right. On a terminal, cells
 /// are broken so that the table is not wider than the terminal.
 pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {

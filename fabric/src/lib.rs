@@ -8,12 +8,14 @@
 //! - [`polarization`]: sends flows through a topology with the hashes and selectors of the packet path and measures how
 //!   evenly groups spread them.
 //! - [`flowlets`]: counts flowlets of captures, and sends captures through load balancers.
+//! - [`decimals`]: serialises measured numbers.
 //! - [`max_min`]: max-min fair rates by water filling.
 //! - [`spans`]: passes, queues, links and hosts of sampled packets as a trace for viewers.
 //! - [`story`]: the life of one flow, from what observers of the switches saw.
 //!
 //! This crate reads no clock of the machine and no file by name; a network uses threads only if the caller asks for them.
 
+pub mod decimals;
 pub mod deploy;
 pub mod flowlets;
 pub mod flows;

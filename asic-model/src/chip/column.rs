@@ -1,6 +1,7 @@
 //! The 20 columns of the vendor's per-stage resource table.
 
 use super::MauSpec;
+use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// A per-stage resource, in the order of the vendor's `mau.resources.log` (model: chip §1.4).
@@ -46,6 +47,13 @@ pub enum Column {
     Slots32,
     /// Logical table ids.
     LogicalTable,
+}
+
+impl Serialize for Column {
+    /// Serialises the column's id.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id())
+    }
 }
 
 impl Column {

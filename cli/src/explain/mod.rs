@@ -9,7 +9,8 @@ use crate::buffer_profile;
 use crate::fail::Failure;
 use crate::invocation::Out;
 use crate::resolve;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::names::nearest;
 use sluice_asic::tm::buffer::{Check, DECISIONS, Rule};
@@ -19,12 +20,13 @@ use sluice_fabric::network::LinkDrop;
 use sluice_hashing::explain::Question;
 use sluice_ir::{Intrinsic, LabelKind};
 use sluice_switch::DeviceDrop;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 use vocabulary::VOCABULARY;
 
 /// A word, its kind and its meaning.
+#[derive(Serialize)]
 struct Word {
     word: String,
     kind: &'static str,
@@ -94,8 +96,7 @@ pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> R
     let mut out = Out::new();
     let Some(wanted) = word else {
         if as_json {
-            let list: Vec<Value> = words.iter().map(as_value).collect();
-            writeln!(out, "{}", json!({ "schema": "sluice.explain/1", "words": list }))?;
+            writeln!(out, "{}", json!({ "schema": "sluice.explain/1", "words": words }))?;
             return Ok(());
         }
         for kind in kinds(&words) {
@@ -112,8 +113,7 @@ pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> R
         return Err(unknown(wanted, &words));
     }
     if as_json {
-        let list: Vec<Value> = found.iter().map(|w| as_value(w)).collect();
-        writeln!(out, "{}", json!({ "schema": "sluice.explain/1", "words": list }))?;
+        writeln!(out, "{}", json!({ "schema": "sluice.explain/1", "words": found }))?;
         return Ok(());
     }
     for w in found {
@@ -163,9 +163,8 @@ fn hashing(args: &ExplainArgs, as_json: bool) -> Result<(), Failure> {
     let (sections, params) = (question.account(), question.list());
     let mut out = Out::new();
     if as_json {
-        let params: serde_json::Map<String, Value> =
-            params.into_iter().map(|p| (p.key, Value::String(p.value))).collect();
-        let sections: Vec<Value> =
+        let params: BTreeMap<String, String> = params.into_iter().map(|p| (p.key, p.value)).collect();
+        let sections: Vec<_> =
             sections.iter().map(|s| json!({ "title": s.title, "lines": s.lines })).collect();
         let all =
             json!({ "schema": "sluice.explain/1", "hashing": { "params": params, "sections": sections } });
@@ -193,10 +192,6 @@ fn kinds(words: &[Word]) -> Vec<&'static str> {
         }
     }
     kinds
-}
-
-fn as_value(w: &Word) -> Value {
-    json!({ "word": w.word, "kind": w.kind, "text": w.text, "more": w.more })
 }
 
 fn unknown(wanted: &str, words: &[Word]) -> Failure {

@@ -1,102 +1,43 @@
 //! Tables as CSV, with a header line; times are in ps.
 
-use super::Trial;
-use crate::fail::Failure;
-use crate::rows::CsvText;
-use sluice_asic::units::Duration;
-use sluice_fabric::flowlets::census::Report;
-use sluice_fabric::flowlets::elastic::Settled;
+use super::{OnPath, Trial};
+use crate::table::Columns;
+use sluice_fabric::flowlets::census::Row;
 
-pub(super) fn census(report: &Report) -> Result<String, Failure> {
-    let mut table = CsvText::new(&[
-        "timeout_ps",
-        "flowlets",
-        "packets_mean",
-        "packets_median",
-        "packets_p99",
-        "packets_max",
-        "bytes_mean",
-        "bytes_median",
-        "bytes_p99",
-        "bytes_max",
-        "duration_mean_ps",
-        "alive_mean",
-    ])?;
-    for r in &report.rows {
-        let (p, b) = (r.packets, r.bytes);
-        table.row(&[
-            &r.timeout_ps,
-            &r.flowlets,
-            &format_args!("{:.3}", p.mean),
-            &p.median,
-            &p.p99,
-            &p.max,
-            &format_args!("{:.1}", b.mean),
-            &b.median,
-            &b.p99,
-            &b.max,
-            &format_args!("{:.0}", r.duration_ps),
-            &format_args!("{:.3}", r.alive),
-        ])?;
-    }
-    table.finish()
-}
+pub(super) const CENSUS: &Columns<Row> = &[
+    ("timeout_ps", |r| r.timeout_ps.to_string()),
+    ("flowlets", |r| r.flowlets.to_string()),
+    ("packets_mean", |r| format!("{:.3}", r.packets.mean)),
+    ("packets_median", |r| r.packets.median.to_string()),
+    ("packets_p99", |r| r.packets.p99.to_string()),
+    ("packets_max", |r| r.packets.max.to_string()),
+    ("bytes_mean", |r| format!("{:.1}", r.bytes.mean)),
+    ("bytes_median", |r| r.bytes.median.to_string()),
+    ("bytes_p99", |r| r.bytes.p99.to_string()),
+    ("bytes_max", |r| r.bytes.max.to_string()),
+    ("duration_mean_ps", |r| format!("{:.0}", r.duration_ps)),
+    ("alive_mean", |r| format!("{:.3}", r.alive)),
+];
 
-pub(super) fn trials(trials: &[Trial]) -> Result<String, Failure> {
-    let mut table = CsvText::new(&[
-        "program",
-        "timeout_ps",
-        "packets",
-        "lost",
-        "reordered",
-        "reordered_by_three",
-        "flows_reordered",
-        "extent_packets",
-        "late_ps",
-    ])?;
-    for t in trials {
-        let timeout = t.timeout.map_or_else(String::new, |t| t.as_ps().to_string());
-        let r = t.outcome.reordering;
-        table.row(&[
-            &t.program,
-            &timeout,
-            &r.packets,
-            &t.outcome.lost,
-            &r.reordered,
-            &r.by_three,
-            &r.flows,
-            &r.extent,
-            &r.late_ps,
-        ])?;
-    }
-    table.finish()
-}
+pub(super) const TRIALS: &Columns<Trial> = &[
+    ("program", |t| t.program.clone()),
+    ("timeout_ps", |t| t.timeout_ps.map_or_else(String::new, |ps| ps.to_string())),
+    ("packets", |t| t.outcome.reordering.packets.to_string()),
+    ("lost", |t| t.outcome.lost.to_string()),
+    ("reordered", |t| t.outcome.reordering.reordered.to_string()),
+    ("reordered_by_three", |t| t.outcome.reordering.by_three.to_string()),
+    ("flows_reordered", |t| t.outcome.reordering.flows.to_string()),
+    ("extent_packets", |t| t.outcome.reordering.extent.to_string()),
+    ("late_ps", |t| t.outcome.reordering.late_ps.to_string()),
+];
 
-pub(super) fn settled(settled: &[(Duration, Settled)]) -> Result<String, Failure> {
-    let mut table = CsvText::new(&[
-        "timeout_ps",
-        "path",
-        "flows_mean",
-        "flows_deviation",
-        "flows_expected",
-        "traffic_share",
-        "flowlet_share",
-        "packets_per_flowlet",
-    ])?;
-    for (timeout, s) in settled {
-        for path in 0..s.flows.len() {
-            let expected = s.expected.as_ref().map_or_else(String::new, |e| format!("{:.2}", e[path]));
-            table.row(&[
-                &timeout.as_ps(),
-                &path,
-                &format_args!("{:.2}", s.flows[path]),
-                &format_args!("{:.2}", s.deviation[path]),
-                &expected,
-                &format_args!("{:.4}", s.traffic[path]),
-                &format_args!("{:.4}", s.flowlets[path]),
-                &format_args!("{:.2}", s.sizes[path]),
-            ])?;
-        }
-    }
-    table.finish()
-}
+pub(super) const PATHS: &Columns<OnPath> = &[
+    ("timeout_ps", |p| p.timeout_ps.to_string()),
+    ("path", |p| p.path.to_string()),
+    ("flows_mean", |p| format!("{:.2}", p.flows)),
+    ("flows_deviation", |p| format!("{:.2}", p.deviation)),
+    ("flows_expected", |p| p.expected.map_or_else(String::new, |flows| format!("{flows:.2}"))),
+    ("traffic_share", |p| format!("{:.4}", p.traffic)),
+    ("flowlet_share", |p| format!("{:.4}", p.flowlets)),
+    ("packets_per_flowlet", |p| format!("{:.2}", p.packets)),
+];

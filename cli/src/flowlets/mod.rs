@@ -2,7 +2,6 @@
 
 mod args;
 mod csv;
-mod json;
 mod plot;
 mod text;
 
@@ -11,7 +10,9 @@ pub(crate) use args::FlowletsArgs;
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve;
+use crate::rows::CsvText;
 use crate::terminal;
+use serde::Serialize;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{Bytes, Duration};
 use sluice_catalogue::{Catalogue, StageProgram};
@@ -25,19 +26,86 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+/// All results; parts that were not requested are empty.
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: &'static str,
+    seed: u64,
+    chip: &'a str,
+    census: Option<census::Report>,
+    order: Order,
+    elastic: Elastic<'a>,
+}
+
+/// Order of arrival after programs with uplinks of different delays.
+#[derive(Serialize)]
+struct Order {
+    skew_ps: u64,
+    uplink_bps: Option<u64>,
+    trials: Vec<Trial>,
+}
+
 /// A program, its timeout if it has one, and the outcome.
+#[derive(Serialize)]
 struct Trial {
     program: String,
-    timeout: Option<Duration>,
+    timeout_ps: Option<u64>,
+    #[serde(flatten)]
     outcome: Outcome,
 }
 
-/// All results; parts that were not requested are absent.
-struct Report<'a> {
-    args: &'a FlowletsArgs,
-    census: Option<census::Report>,
-    trials: Vec<Trial>,
-    settled: Vec<(Duration, Settled)>,
+impl Trial {
+    /// Returns the share of reordered packets in percent.
+    fn percent(&self) -> f64 {
+        let reordering = self.outcome.reordering;
+        100.0 * reordering.reordered as f64 / reordering.packets.max(1) as f64
+    }
+}
+
+/// The elastic experiment.
+#[derive(Serialize)]
+struct Elastic<'a> {
+    rates_bps: Vec<u64>,
+    coin: &'a [u32],
+    flows: u32,
+    settled: Vec<SettledAt>,
+}
+
+#[derive(Serialize)]
+struct SettledAt {
+    timeout_ps: u64,
+    #[serde(flatten)]
+    settled: Settled,
+}
+
+/// What settled on one path with one timeout.
+struct OnPath {
+    timeout_ps: u64,
+    path: usize,
+    flows: f64,
+    deviation: f64,
+    expected: Option<f64>,
+    traffic: f64,
+    flowlets: f64,
+    /// Packets per flowlet.
+    packets: f64,
+}
+
+fn on_paths(list: &[SettledAt]) -> Vec<OnPath> {
+    let of = |SettledAt { timeout_ps, settled: s }: &SettledAt| {
+        let path = |path| OnPath {
+            timeout_ps: *timeout_ps,
+            path,
+            flows: s.flows[path],
+            deviation: s.deviation[path],
+            expected: s.expected.as_ref().map(|expected| expected[path]),
+            traffic: s.traffic[path],
+            flowlets: s.flowlets[path],
+            packets: s.sizes[path],
+        };
+        (0..s.flows.len()).map(path).collect::<Vec<_>>()
+    };
+    list.iter().flat_map(of).collect()
 }
 
 /// Bytes of a packet in the elastic experiment; rates count these bytes (model: flowlets §3.2).
@@ -46,23 +114,39 @@ const PACKET: Bytes = Bytes(1_500);
 /// Runs the requested parts and prints the results.
 pub(crate) fn run(args: &FlowletsArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.chip)?;
-    let mut report = Report { args, census: None, trials: Vec::new(), settled: Vec::new() };
+    let mut report = Report {
+        schema: "sluice.flowlets/1",
+        seed: args.seed,
+        chip: &args.chip,
+        census: None,
+        order: Order {
+            skew_ps: args.skew.as_ps(),
+            uplink_bps: args.uplinks.map(|rate| rate.as_bps()),
+            trials: Vec::new(),
+        },
+        elastic: Elastic {
+            rates_bps: args.elastic.iter().map(|rate| rate.as_bps()).collect(),
+            coin: &args.coin,
+            flows: args.flows,
+            settled: Vec::new(),
+        },
+    };
     if args.input.is_some() || args.elastic.is_empty() || !args.through.is_empty() {
         let (census, trace) = read(args)?;
         report.census = Some(census);
-        report.trials = trials(args, catalogue, &trace, &chip)?;
+        report.order.trials = trials(args, catalogue, &trace, &chip)?;
     }
     if !args.elastic.is_empty() {
-        report.settled = settled(args, catalogue, &chip)?;
+        report.elastic.settled = settled(args, catalogue, &chip)?;
     }
     if let Some(dir) = &args.output {
-        write_files(dir, &report)?;
+        write_files(dir, args, &report)?;
     }
     let mut out = terminal::results(as_json);
     if as_json {
-        write!(out, "{}", pretty(&json::value(&report)))?;
+        write!(out, "{}", pretty(&report))?;
     } else {
-        write!(out, "{}", text::text(&report))?;
+        write!(out, "{}", text::text(args, &report))?;
     }
     Ok(())
 }
@@ -121,62 +205,50 @@ fn trials(
             let mut sets = sets.clone();
             sets.extend(timeout.map(|t| ("timeout".to_owned(), t.to_string())));
             let outcome = through(trace, &candidate, &sets, &uplinks).map_err(Failure::input)?;
-            trials.push(Trial { program: stage.name().to_owned(), timeout, outcome });
+            let timeout_ps = timeout.map(|t| t.as_ps());
+            trials.push(Trial { program: stage.name().to_owned(), timeout_ps, outcome });
         }
     }
     Ok(trials)
 }
 
 /// Runs the elastic experiment with `letflow` at every timeout.
-fn settled(
-    args: &FlowletsArgs,
-    catalogue: &Catalogue,
-    chip: &ChipSpec,
-) -> Result<Vec<(Duration, Settled)>, Failure> {
+fn settled(args: &FlowletsArgs, catalogue: &Catalogue, chip: &ChipSpec) -> Result<Vec<SettledAt>, Failure> {
     let coin = if args.coin.is_empty() { vec![1; args.elastic.len()] } else { args.coin.clone() };
     let paths = Paths { rates: args.elastic.clone(), coin, flows: args.flows, packet: PACKET };
     let stage = resolve::stage(catalogue, "letflow")?.as_ref();
     let candidate = Candidate { catalogue, stage, chip, seed: args.seed };
-    let at = |t: &Duration| Ok((*t, settle(&paths, &candidate, *t, args.packets).map_err(Failure::input)?));
+    let at = |timeout: &Duration| {
+        let settled = settle(&paths, &candidate, *timeout, args.packets).map_err(Failure::input)?;
+        Ok(SettledAt { timeout_ps: timeout.as_ps(), settled })
+    };
     args.timeouts.0.iter().map(at).collect()
 }
 
-fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
+fn write_files(dir: &Path, args: &FlowletsArgs, report: &Report<'_>) -> Result<(), Failure> {
+    const SVG: &str = "image/svg+xml";
     let mut folder = Folder::of("flowlets");
-    folder.text(dir, "flowlets.json", "sluice.flowlets/1", "all figures", &pretty(&json::value(report)))?;
+    folder.text(dir, "flowlets.json", report.schema, "all figures", &pretty(report))?;
     if let Some(census) = &report.census {
-        folder.text(dir, "flowlets.csv", "text/csv", "flowlets by timeout", &csv::census(census)?)?;
+        let table = CsvText::of_columns(csv::CENSUS, &census.rows)?;
+        folder.text(dir, "flowlets.csv", "text/csv", "flowlets by timeout", &table)?;
         let plot = plot::census(census);
-        folder.chart(
-            dir,
-            "flowlets.svg",
-            "image/svg+xml",
-            "flowlets and their mean size by timeout",
-            &plot,
-        )?;
+        folder.chart(dir, "flowlets.svg", SVG, "flowlets and their mean size by timeout", &plot)?;
     }
-    if !report.trials.is_empty() {
-        folder.text(
-            dir,
-            "order.csv",
-            "text/csv",
-            "reordering by program and timeout",
-            &csv::trials(&report.trials)?,
-        )?;
-        let plot = plot::trials(report);
-        folder.chart(dir, "order.svg", "image/svg+xml", "reordered packets by timeout", &plot)?;
+    let trials = &report.order.trials;
+    if !trials.is_empty() {
+        let table = CsvText::of_columns(csv::TRIALS, trials)?;
+        folder.text(dir, "order.csv", "text/csv", "reordering by program and timeout", &table)?;
+        let plot = plot::trials(&args.timeouts.0, trials);
+        folder.chart(dir, "order.svg", SVG, "reordered packets by timeout", &plot)?;
     }
-    if !report.settled.is_empty() {
-        let table = csv::settled(&report.settled)?;
-        folder.text(
-            dir,
-            "elastic.csv",
-            "text/csv",
-            "flows, traffic and flowlets by path and timeout",
-            &table,
-        )?;
-        let plot = plot::settled(report);
-        folder.chart(dir, "elastic.svg", "image/svg+xml", "share of flows by path and timeout", &plot)?;
+    let settled = &report.elastic.settled;
+    if !settled.is_empty() {
+        let table = CsvText::of_columns(csv::PATHS, &on_paths(settled))?;
+        let what = "flows, traffic and flowlets by path and timeout";
+        folder.text(dir, "elastic.csv", "text/csv", what, &table)?;
+        let plot = plot::settled(&args.elastic, settled);
+        folder.chart(dir, "elastic.svg", SVG, "share of flows by path and timeout", &plot)?;
     }
     folder.finish(dir)
 }

@@ -1,6 +1,7 @@
 //! Charts over the timeout.
 
-use super::Report;
+use super::{SettledAt, Trial};
+use sluice_asic::units::{BitRate, Duration};
 use sluice_charts::{LineChart, Style};
 use sluice_fabric::flowlets::census;
 
@@ -24,21 +25,14 @@ pub(super) fn census(c: &census::Report) -> LineChart {
 }
 
 /// Draws the reordered packets in percent, by program; a program without a timeout has a constant line.
-pub(super) fn trials(report: &Report<'_>) -> LineChart {
+pub(super) fn trials(timeouts: &[Duration], trials: &[Trial]) -> LineChart {
     let mut chart = chart("Reordered packets by timeout", "percent of the packets");
-    let times: Vec<f64> = report.args.timeouts.0.iter().map(|t| micros(t.as_ps())).collect();
-    for of_one in report.trials.chunk_by(|a, b| a.program == b.program) {
-        let percent = |r: sluice_fabric::flowlets::order::Reordering| {
-            100.0 * r.reordered as f64 / r.packets.max(1) as f64
-        };
+    for of_one in trials.chunk_by(|a, b| a.program == b.program) {
         let points = match of_one {
-            [only] if only.timeout.is_none() => {
-                times.iter().map(|x| (*x, percent(only.outcome.reordering))).collect()
+            [only] if only.timeout_ps.is_none() => {
+                timeouts.iter().map(|t| (micros(t.as_ps()), only.percent())).collect()
             }
-            all => all
-                .iter()
-                .filter_map(|t| Some((micros(t.timeout?.as_ps()), percent(t.outcome.reordering))))
-                .collect(),
+            all => all.iter().filter_map(|t| Some((micros(t.timeout_ps?), t.percent()))).collect(),
         };
         chart.add(of_one.first().map_or("", |t| &t.program), points, Style::Marked);
     }
@@ -46,13 +40,13 @@ pub(super) fn trials(report: &Report<'_>) -> LineChart {
 }
 
 /// Draws the flows on each path, found and expected.
-pub(super) fn settled(report: &Report<'_>) -> LineChart {
+pub(super) fn settled(rates: &[BitRate], settled: &[SettledAt]) -> LineChart {
     let mut chart = chart("Flows by path and timeout", "flows");
-    for (path, rate) in report.args.elastic.iter().enumerate() {
-        let found = report.settled.iter().map(|(t, s)| (micros(t.as_ps()), s.flows[path])).collect();
+    for (path, rate) in rates.iter().enumerate() {
+        let found = settled.iter().map(|s| (micros(s.timeout_ps), s.settled.flows[path])).collect();
         chart.add(&format!("path {path}, {rate}"), found, Style::Marked);
         let expected =
-            report.settled.iter().filter_map(|(t, s)| Some((micros(t.as_ps()), s.expected.as_ref()?[path])));
+            settled.iter().filter_map(|s| Some((micros(s.timeout_ps), s.settled.expected.as_ref()?[path])));
         chart.add(&format!("path {path}, fixed point"), expected.collect(), Style::Dashed);
     }
     chart

@@ -1,6 +1,7 @@
 //! Output folder of a campaign: results, coverage, and for each failure captures, entries, changes and a command.
 
-use super::{Done, json};
+use super::Done;
+use super::outcome::Outcome;
 use crate::fail::Failure;
 use crate::files::{Folder, Pending, pretty};
 use sluice_control::{ControlOp, entries};
@@ -82,17 +83,11 @@ pub(crate) fn command(done: &Done<'_>, number: usize, failure: &hunt::Failure) -
 }
 
 /// Writes all files.
-pub(crate) fn write(done: &Done<'_>, dir: &Path) -> Result<(), Failure> {
+pub(crate) fn write(done: &Done<'_>, outcome: &Outcome<'_>, dir: &Path) -> Result<(), Failure> {
     let (status, subject) = (&done.status, done.subject);
     let name = &subject.program.name;
     let mut folder = Folder::of("fuzz");
-    folder.text(
-        dir,
-        "fuzz.json",
-        "sluice.fuzz/1",
-        "what came of it, without the rate",
-        &pretty(&json::value(done, false)),
-    )?;
+    folder.text(dir, "fuzz.json", "sluice.fuzz/1", "what came of it, without the rate", &pretty(outcome))?;
     let coverage = &status.coverage;
     let report = coverage_report::json(name, &subject.points, coverage);
     folder.text(dir, "coverage.json", "sluice.coverage/1", "every point of the program", &pretty(&report))?;

@@ -3,8 +3,8 @@
 mod args;
 mod corpus;
 mod files;
-mod json;
 mod mutation;
+mod outcome;
 mod page;
 mod progress;
 mod text;
@@ -19,6 +19,7 @@ use crate::interrupt::interrupt_flag;
 use crate::resolve::{self, Entries};
 use crate::terminal;
 use crate::verdict::{Ended, Verdict};
+use outcome::Outcome;
 use progress::Progress;
 use sluice_asic::port::FrontPort;
 use sluice_asic::tm::buffer::BufferFile;
@@ -125,8 +126,9 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
         replayed: kept.inputs.len(),
         change,
     };
-    finish(&done, as_json)?;
-    args.verdicts.write("fuzz", &for_ci(&done))?;
+    let mut outcome = Outcome::of(&done);
+    finish(&done, &mut outcome, as_json)?;
+    args.verdicts.write("fuzz", &for_ci(&done, &outcome))?;
     if stop.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);
     }
@@ -136,18 +138,16 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
 }
 
 /// Returns a verdict on each property.
-fn for_ci(done: &Done<'_>) -> Vec<Verdict> {
-    let program = &done.subject.program;
+fn for_ci(done: &Done<'_>, outcome: &Outcome<'_>) -> Vec<Verdict> {
     let file = done.args.path.as_ref().map(|path| path.display().to_string());
     let verdict = |name: &str| {
-        let mut failures = (1..).zip(&done.status.failures).filter(|(_, f)| f.violation.property == name);
-        let ended = failures.next().map_or(Ended::Passed, |(number, failure)| {
-            let replay =
-                files::command(done, number, failure).map_or(String::new(), |c| format!("\nreplay: {c}"));
-            Ended::Failed(format!("{}{replay}", failure.violation))
+        let failure = outcome.failures.iter().find(|failure| failure.property == name);
+        let ended = failure.map_or(Ended::Passed, |failure| {
+            let replay = failure.replay.as_ref().map_or(String::new(), |c| format!("\nreplay: {c}"));
+            Ended::Failed(format!("{}{replay}", failure.title))
         });
         let at = file.clone().map(|file| (file, None));
-        Verdict { suite: program.name.clone(), name: name.to_owned(), ended, at }
+        Verdict { suite: done.subject.program.name.clone(), name: name.to_owned(), ended, at }
     };
     done.subject.properties(true).iter().map(|property| verdict(property.name())).collect()
 }
@@ -171,18 +171,19 @@ fn draw_buffer(subject: &Subject<'_>, seed: u64) -> Result<String, Failure> {
 }
 
 /// Writes the files and prints the results.
-fn finish(done: &Done<'_>, as_json: bool) -> Result<(), Failure> {
+fn finish(done: &Done<'_>, outcome: &mut Outcome<'_>, as_json: bool) -> Result<(), Failure> {
     if let Some(dir) = &done.args.output {
-        files::write(done, dir)?;
+        files::write(done, outcome, dir)?;
     }
     if let Some(path) = &done.args.html {
-        crate::files::write(path, &page::page(done))?;
+        crate::files::write(path, &page::page(done, outcome))?;
     }
     let mut out = terminal::results(as_json);
     if as_json {
-        write!(out, "{}", pretty(&json::value(done, true)))?;
+        outcome.per_second = Some((done.status.packets as f64 / done.seconds.max(1e-9)) as u64);
+        write!(out, "{}", pretty(outcome))?;
     } else {
-        write!(out, "{}", text::summary(done))?;
+        write!(out, "{}", text::summary(done, outcome))?;
     }
     Ok(())
 }

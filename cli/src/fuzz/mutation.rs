@@ -1,9 +1,9 @@
-//! Mutation check: its inputs, and its results as text and JSON.
+//! Mutation check: its inputs, its result, and the result as text.
 
 use super::FuzzArgs;
 use crate::fail::Failure;
 use crate::progress::{Bar, eta};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 use sluice_fuzz::hunt::{self, Campaign, Status, Subject};
 use sluice_fuzz::mutants::{self, Change, Check, Checked, Fate, Survival, Verdict};
 use sluice_ir::Program;
@@ -53,21 +53,49 @@ pub(super) fn check(
     checked.map_err(Failure::input)
 }
 
-/// Returns, for each operator, the number of noticed mutants and the number of mutants.
-fn operators(checked: &Checked) -> BTreeMap<&'static str, (usize, usize)> {
-    let mut map = BTreeMap::new();
-    let counted = |v: &&Verdict| !matches!(v.fate, Fate::Equivalent(_));
-    for v in checked.verdicts.iter().filter(counted) {
-        let (noticed, all) = map.entry(v.mutant.edit.operator()).or_insert((0, 0));
-        *noticed += usize::from(!matches!(v.fate, Fate::Survived(_)));
-        *all += 1;
-    }
-    map
+/// Result of the check.
+#[derive(Serialize)]
+pub(super) struct Mutation<'a> {
+    pub(super) mutants: usize,
+    /// Mutants that change some packet's bytes, port, fate or order.
+    pub(super) visible: usize,
+    pub(super) visible_by_property: usize,
+    pub(super) property_kill_rate_percent: usize,
+    /// Mutants of `visible` that no property noticed.
+    pub(super) survivors_of_properties: Vec<Mutant<'a>>,
+    pub(super) refused: usize,
+    by_property: usize,
+    /// Mutants noticed, by the property that noticed them first.
+    properties: BTreeMap<&'a str, usize>,
+    by_comparison: usize,
+    pub(super) equivalent: usize,
+    pub(super) kill_rate_percent: usize,
+    pub(super) operators: BTreeMap<&'static str, Noticed>,
+    pub(super) survivors: Vec<Mutant<'a>>,
+    pub(super) equivalents: Vec<Mutant<'a>>,
 }
 
-/// Returns the mutants that change some packet's bytes, port, fate or order and that no property noticed.
-fn unnoticed_by_properties(checked: &Checked) -> impl Iterator<Item = &Verdict> {
-    checked.verdicts.iter().filter(|v| v.visible && !matches!(v.fate, Fate::Property(_)))
+/// Mutants of one operator that are not provably equivalent.
+#[derive(Default, Serialize)]
+pub(super) struct Noticed {
+    pub(super) noticed: usize,
+    pub(super) mutants: usize,
+}
+
+/// A mutant that was not noticed.
+#[derive(Serialize)]
+pub(super) struct Mutant<'a> {
+    pub(super) operator: &'static str,
+    pub(super) site: &'a str,
+    pub(super) source: String,
+    #[serde(flatten)]
+    pub(super) change: Change,
+    /// Why it was not noticed by properties or the comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
+    /// Place in program order.
+    #[serde(skip)]
+    place: usize,
 }
 
 /// Returns why a mutant was not noticed: true if it is proven to be equivalent, and the reason. `None` if it was
@@ -91,83 +119,82 @@ fn reason(v: &Verdict) -> Option<(bool, String)> {
     }
 }
 
-pub(super) fn json(checked: &Checked, program: &Program) -> Value {
-    let place = |v: &Verdict| {
-        let change = Change::of(program, &v.mutant.edit);
-        json!({
-            "operator": v.mutant.edit.operator(),
-            "site": v.mutant.site,
-            "source": v.mutant.edit.source(program).to_string(),
-            "old": change.old,
-            "new": change.new,
-        })
-    };
-    let unnoticed = |certain: bool| -> Vec<Value> {
-        let of = |v: &Verdict| {
-            let (_, why) = reason(v).filter(|(c, _)| *c == certain)?;
-            let mut mutant = place(v);
-            mutant["reason"] = why.into();
-            Some(mutant)
-        };
-        checked.verdicts.iter().filter_map(of).collect()
-    };
-    let mut properties: BTreeMap<&str, usize> = BTreeMap::new();
-    for v in &checked.verdicts {
-        if let Fate::Property(name) = &v.fate {
-            *properties.entry(name).or_default() += 1;
+impl<'a> Mutation<'a> {
+    pub(super) fn of(checked: &'a Checked, program: &Program) -> Mutation<'a> {
+        let (mut properties, mut operators) = (BTreeMap::new(), BTreeMap::<_, Noticed>::new());
+        let (mut survivors_of_properties, mut survivors, mut equivalents) =
+            (Vec::new(), Vec::new(), Vec::new());
+        for (place, v) in checked.verdicts.iter().enumerate() {
+            let mutant = |reason| Mutant {
+                operator: v.mutant.edit.operator(),
+                site: &v.mutant.site,
+                source: v.mutant.edit.source(program).to_string(),
+                change: Change::of(program, &v.mutant.edit),
+                reason,
+                place,
+            };
+            if let Fate::Property(name) = &v.fate {
+                *properties.entry(name.as_str()).or_default() += 1;
+            } else if v.visible {
+                survivors_of_properties.push(mutant(None));
+            }
+            if !matches!(v.fate, Fate::Equivalent(_)) {
+                let of = operators.entry(v.mutant.edit.operator()).or_default();
+                of.noticed += usize::from(!matches!(v.fate, Fate::Survived(_)));
+                of.mutants += 1;
+            }
+            if let Some((certain, why)) = reason(v) {
+                let list = if certain { &mut equivalents } else { &mut survivors };
+                list.push(mutant(Some(why)));
+            }
+        }
+        Mutation {
+            mutants: checked.mutants(),
+            visible: checked.visible(),
+            visible_by_property: checked.visible_by_property(),
+            property_kill_rate_percent: checked.property_percent(),
+            survivors_of_properties,
+            refused: checked.refused,
+            by_property: checked.by_property(),
+            properties,
+            by_comparison: checked.by_comparison(),
+            equivalent: checked.equivalent(),
+            kill_rate_percent: checked.percent(),
+            operators,
+            survivors,
+            equivalents,
         }
     }
-    let operators: Map<String, Value> = operators(checked)
-        .into_iter()
-        .map(|(name, (noticed, all))| (name.to_owned(), json!({ "noticed": noticed, "mutants": all })))
-        .collect();
-    json!({
-        "mutants": checked.mutants(),
-        "visible": checked.visible(),
-        "visible_by_property": checked.visible_by_property(),
-        "property_kill_rate_percent": checked.property_percent(),
-        "survivors_of_properties": unnoticed_by_properties(checked).map(place).collect::<Vec<_>>(),
-        "refused": checked.refused,
-        "by_property": checked.by_property(),
-        "properties": properties,
-        "by_comparison": checked.by_comparison(),
-        "equivalent": checked.equivalent(),
-        "kill_rate_percent": checked.percent(),
-        "operators": operators,
-        "survivors": unnoticed(false),
-        "equivalents": unnoticed(true),
-    })
-}
 
-pub(super) fn text(checked: &Checked, program: &Program) -> String {
-    let mut out = format!(
-        "mutation check: properties notice {} % of the mutants that change a packet's bytes, port, fate or order: {} of {}\n  \
-         properties or comparison with the original notice {} % of all mutants: {} of {}, {} of them by properties; {} \
-         equivalent for certain; {} changes refused by the verifier\n",
-        checked.property_percent(),
-        checked.visible_by_property(),
-        checked.visible(),
-        checked.percent(),
-        checked.by_property() + checked.by_comparison(),
-        checked.mutants(),
-        checked.by_property(),
-        checked.equivalent(),
-        checked.refused
-    );
-    for (name, (noticed, all)) in operators(checked) {
-        out += &format!("  {name:<26} {noticed:>4} of {all:>4}\n");
+    pub(super) fn text(&self) -> String {
+        let mut out = format!(
+            "mutation check: properties notice {} % of the mutants that change a packet's bytes, port, fate or order: {} of {}\n  \
+             properties or comparison with the original notice {} % of all mutants: {} of {}, {} of them by properties; {} \
+             equivalent for certain; {} changes refused by the verifier\n",
+            self.property_kill_rate_percent,
+            self.visible_by_property,
+            self.visible,
+            self.kill_rate_percent,
+            self.by_property + self.by_comparison,
+            self.mutants,
+            self.by_property,
+            self.equivalent,
+            self.refused
+        );
+        for (name, of) in &self.operators {
+            out += &format!("  {name:<26} {:>4} of {:>4}\n", of.noticed, of.mutants);
+        }
+        let survivors = self.survivors.iter().map(|mutant| ("survivor", mutant));
+        let equivalents = self.equivalents.iter().map(|mutant| ("equivalent", mutant));
+        let mut others: Vec<_> = survivors.chain(equivalents).collect();
+        others.sort_by_key(|(_, mutant)| mutant.place);
+        let first = self.survivors_of_properties.iter().map(|mutant| ("unnoticed by properties", mutant));
+        for (what, m) in first.chain(others) {
+            out += &format!("  {what}: {}: {}, {}\n    {}\n", m.operator, m.site, m.source, m.change);
+            if let Some(why) = &m.reason {
+                out += &format!("    {why}\n");
+            }
+        }
+        out
     }
-    for v in unnoticed_by_properties(checked) {
-        let (edit, site) = (&v.mutant.edit, &v.mutant.site);
-        let (source, change) = (edit.source(program), Change::of(program, edit));
-        out += &format!("  unnoticed by properties: {}: {site}, {source}\n    {change}\n", edit.operator());
-    }
-    for v in &checked.verdicts {
-        let Some((certain, why)) = reason(v) else { continue };
-        let what = if certain { "equivalent" } else { "survivor" };
-        let (edit, site) = (&v.mutant.edit, &v.mutant.site);
-        let (source, change) = (edit.source(program), Change::of(program, edit));
-        out += &format!("  {what}: {}: {site}, {source}\n    {change}\n    {why}\n", edit.operator());
-    }
-    out
 }

@@ -1,41 +1,31 @@
 //! `--html FILE`: one page about a campaign: findings, coverage on the program's text, ends of packets, mutants.
 
-use super::{Done, json};
+use super::Done;
+use super::mutation::{Mutant, Mutation};
+use super::outcome::{Outcome, Packet};
 use crate::hint::own_arguments;
 use maud::{Markup, html};
-use serde_json::Value;
+use serde_json::json;
 use sluice_charts::{Page, Table, share_bar};
 use sluice_report::coverage;
 use sluice_report::coverage_text::{self, Located, ProgramText};
 
-fn list<'v>(v: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
-    v[key].as_array().into_iter().flatten()
-}
-
-/// Returns the text of a string, or a number's digits.
-fn words(v: &Value) -> String {
-    v.as_str().map_or_else(|| v.to_string(), str::to_owned)
-}
-
 /// Returns the page.
-pub(super) fn page(done: &Done<'_>) -> String {
+pub(super) fn page(done: &Done<'_>, outcome: &Outcome<'_>) -> String {
     let (status, subject) = (&done.status, done.subject);
-    let value = json::value(done, false);
     let program = &subject.program;
     let title = format!("Hunt on {}", program.name);
-    let mutation = &value["mutation"];
     let failed = !status.failures.is_empty();
-    let page = Page::new(&title)
+    let mut page = Page::new(&title)
         .style(coverage_text::STYLE)
         .header(header(done))
-        .section("findings", "Findings", &findings(done, &value))
-        .section("coverage", "Coverage", &coverage::table(&subject.points, &status.coverage))
-        .section_if(mutation.is_object(), "mutants", "Mutants", || mutants(mutation))
-        .section(
-            "ends",
-            if failed { "How other packets ended" } else { "How packets ended" },
-            &ends(done, &value),
-        )
+        .section("findings", "Findings", &findings(done, outcome))
+        .section("coverage", "Coverage", &coverage::table(&subject.points, &status.coverage));
+    if let Some(mutation) = &outcome.mutation {
+        page = page.section("mutants", "Mutants", &mutants(mutation));
+    }
+    let page = page
+        .section("ends", if failed { "How other packets ended" } else { "How packets ended" }, &ends(outcome))
         .section(
             "text",
             "Coverage on the program's text",
@@ -86,77 +76,69 @@ fn header(done: &Done<'_>) -> Markup {
     }
 }
 
-fn findings(done: &Done<'_>, value: &Value) -> Markup {
+fn findings(done: &Done<'_>, outcome: &Outcome<'_>) -> Markup {
     let properties: Vec<String> = done.subject.properties(true).iter().map(|p| p.name().to_owned()).collect();
     html! {
-        @for failure in list(value, "failures") {
-            h3 { span.tag.fail { "FAILED" } " " (words(&failure["property"])) }
-            p { (words(&failure["text"])) }
+        @for failure in &outcome.failures {
+            h3 { span.tag.fail { "FAILED" } " " (failure.property) }
+            p { (failure.text) }
             p.note {
-                "Input " (words(&failure["case"])) ", shrunk from " (words(&failure["packets_before"])) " packets to "
-                (list(failure, "packets").count()) @if failure["obeys_pfc"] == true { "; the senders obey PFC" }
+                "Input " (failure.case) ", shrunk from " (failure.packets_before) " packets to "
+                (failure.packets.len()) @if failure.obeys_pfc { "; the senders obey PFC" }
             }
-            @let row = |p: &Value| [&p["time_ns"], &p["dev_port"], &p["bytes"]].map(words).to_vec();
-            (Table::new(&["ns", "dev_port", "bytes"]).rows(list(failure, "packets").map(row)))
-            @if let Some(changes) = failure["changes"].as_str().filter(|text| !text.is_empty()) {
+            @let row = |p: &Packet| vec![p.time_ns.to_string(), p.dev_port.to_string(), p.bytes.clone()];
+            (Table::new(&["ns", "dev_port", "bytes"]).rows(failure.packets.iter().map(row)))
+            @if !failure.changes.is_empty() {
                 p { "Changes between the packets:" }
-                pre.code { (changes) }
+                pre.code { (failure.changes) }
             }
-            @if let Some(replay) = failure["replay"].as_str() { p { "Replay: " code { (replay) } } }
+            @if let Some(replay) = &failure.replay { p { "Replay: " code { (replay) } } }
         }
         p { (properties.len()) " properties were checked: " (properties.join(", ")) "." }
     }
 }
 
-fn ends(done: &Done<'_>, value: &Value) -> Markup {
-    let ends = value["drops"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(reason, count)| vec![reason.clone(), words(count)]);
-    let unseen = json::unseen(done);
+fn ends(outcome: &Outcome<'_>) -> Markup {
+    let ends = outcome.drops.iter().map(|(reason, count)| vec![(*reason).to_owned(), count.to_string()]);
     html! {
         (Table::new(&["reason of the end inside", "packets"]).rows(ends))
-        @if !unseen.is_empty() { p { "No packet ended for: " (unseen.join(", ")) "." } }
+        @if !outcome.unseen.is_empty() { p { "No packet ended for: " (outcome.unseen.join(", ")) "." } }
     }
 }
 
-fn mutants(m: &Value) -> Markup {
-    let number = |key: &str| words(&m[key]);
-    let operators = m["operators"].as_object().into_iter().flatten();
-    let sites = |key: &str| -> Vec<Vec<String>> {
-        let row = |v: &Value| ["operator", "site", "source", "old", "new"].map(|key| words(&v[key])).to_vec();
-        list(m, key).map(row).collect()
+fn mutants(m: &Mutation<'_>) -> Markup {
+    let row = |m: &Mutant<'_>| -> Vec<String> {
+        let [old, new] = [&m.change.old, &m.change.new].map(|lines| json!(lines).to_string());
+        let place = [m.operator.to_owned(), m.site.to_owned(), m.source.clone(), old, new];
+        place.into_iter().chain(m.reason.clone()).collect()
     };
-    let reasons = |key: &str| -> Vec<Vec<String>> {
-        let row = |v: &Value| {
-            ["operator", "site", "source", "old", "new", "reason"].map(|key| words(&v[key])).to_vec()
-        };
-        list(m, key).map(row).collect()
-    };
-    let header = ["operator", "place", "source", "from", "to"];
-    let with_reason = ["operator", "place", "source", "from", "to", "reason"];
+    let header = ["operator", "place", "source", "from", "to", "reason"];
     html! {
         p {
-            "Properties notice " b { (number("property_kill_rate_percent")) " %" } " of the mutants that change a packet's bytes, port, fate or order: "
-            (number("visible_by_property")) " of " (number("visible")) ". Properties or comparison with the original notice "
-            b { (number("kill_rate_percent")) " %" } " of all " (number("mutants")) " mutants; "
-            (number("equivalent")) " are equivalent for certain, "
-            (number("refused")) " changes were refused by the verifier."
+            "Properties notice " b { (m.property_kill_rate_percent) " %" } " of the mutants that change a packet's bytes, port, fate or order: "
+            (m.visible_by_property) " of " (m.visible) ". Properties or comparison with the original notice "
+            b { (m.kill_rate_percent) " %" } " of all " (m.mutants) " mutants; "
+            (m.equivalent) " are equivalent for certain, "
+            (m.refused) " changes were refused by the verifier."
         }
         div.wide { table {
             thead { tr { th.l { "operator" } th { "noticed" } th { "of" } th.l { "" } } }
-            tbody { @for (name, of) in operators {
-                @let [noticed, all] = ["noticed", "mutants"].map(|key| of[key].as_u64().unwrap_or(0));
-                tr { td.l { (name) } td { (noticed) } td { (all) } td.l { (share_bar(noticed as f64 / all.max(1) as f64)) } }
+            tbody { @for (name, of) in &m.operators {
+                tr {
+                    td.l { (name) } td { (of.noticed) } td { (of.mutants) }
+                    td.l { (share_bar(of.noticed as f64 / of.mutants.max(1) as f64)) }
+                }
             } }
         } }
-        @for (title, header, rows) in [
-            ("Not noticed by properties", &header[..], sites("survivors_of_properties")),
-            ("Survivors", &with_reason[..], reasons("survivors")),
-            ("Equivalent", &with_reason[..], reasons("equivalents")),
+        @for (title, header, list) in [
+            ("Not noticed by properties", &header[..5], &m.survivors_of_properties),
+            ("Survivors", &header[..], &m.survivors),
+            ("Equivalent", &header[..], &m.equivalents),
         ] {
-            @if !rows.is_empty() { h3 { (title) ": " (rows.len()) } (Table::new(header).rows(rows)) }
+            @if !list.is_empty() {
+                h3 { (title) ": " (list.len()) }
+                (Table::new(header).rows(list.iter().map(row)))
+            }
         }
     }
 }

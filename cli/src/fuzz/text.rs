@@ -1,11 +1,12 @@
 //! Results of a campaign as text.
 
-use super::{Done, files, json};
+use super::Done;
+use super::outcome::Outcome;
 use crate::numbers::counted;
 use sluice_report::coverage as coverage_report;
 
 /// Returns the summary of a campaign.
-pub(crate) fn summary(done: &Done<'_>) -> String {
+pub(crate) fn summary(done: &Done<'_>, outcome: &Outcome<'_>) -> String {
     let (status, subject) = (&done.status, done.subject);
     let mut out = format!(
         "{} on {}: {}, {}, {:.0} k packets/s, seed {}\n",
@@ -31,22 +32,22 @@ pub(crate) fn summary(done: &Done<'_>) -> String {
         );
     }
     out += &coverage_report::text(&subject.program.name, &subject.points, &status.coverage);
+    let list = |names: String| if names.is_empty() { "none".to_owned() } else { names };
     let ends = status.ends.iter().map(|(r, n)| format!("{} {n}", r.name(&subject.program)));
-    let list = |names: Vec<String>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-    out += &format!("ended inside: {}\n", list(ends.collect()));
-    out += &format!("no packet ended for: {}\n", list(json::unseen(done)));
-    for (number, failure) in (1..).zip(&status.failures) {
+    out += &format!("ended inside: {}\n", list(ends.collect::<Vec<_>>().join(", ")));
+    out += &format!("no packet ended for: {}\n", list(outcome.unseen.join(", ")));
+    for failure in &outcome.failures {
         out += &format!(
             "FAILED {}\n  case {}, shrunk from {} packets to {}\n",
-            failure.violation,
+            failure.title,
             failure.case,
-            failure.packets,
-            failure.input.shots.len()
+            failure.packets_before,
+            failure.packets.len()
         );
-        for shot in &failure.input.shots {
-            out += &format!("  {:>9} ns  dev:{:<3}  {}\n", shot.at, shot.port, files::hex(&shot.bytes));
+        for packet in &failure.packets {
+            out += &format!("  {:>9} ns  dev:{:<3}  {}\n", packet.time_ns, packet.dev_port, packet.bytes);
         }
-        match files::command(done, number, failure) {
+        match &failure.replay {
             Some(command) => out += &format!("  replay: {command}\n"),
             None => out += "  with -o DIR it is written as captures with the command that replays it\n",
         }
@@ -54,8 +55,8 @@ pub(crate) fn summary(done: &Done<'_>) -> String {
     if status.failures.is_empty() {
         out += "no property failed\n";
     }
-    if let Some(checked) = &done.mutation {
-        out += &super::mutation::text(checked, &subject.program);
+    if let Some(mutation) = &outcome.mutation {
+        out += &mutation.text();
     }
     out
 }

@@ -13,23 +13,26 @@ use crate::rows::Format;
 use crate::terminal;
 use args::{Action, DecodeArgs};
 use rows::{Decoded, Row};
+use serde_json::json;
 use sluice_pcaps::capture::CaptureReader;
 use sluice_pcaps::int::decode;
 use std::io::Write;
 use std::path::Path;
+use text::Outcome;
 
 /// Runs `sluice int`.
 pub(crate) fn run(args: &IntArgs, as_json: bool) -> Result<(), Failure> {
     let Action::Decode(args) = &args.action;
     let decoded = read(args)?;
+    let outcome = Outcome::of(&decoded);
     if let Some(dir) = &args.output {
-        write_files(dir, &decoded)?;
+        write_files(dir, &outcome, &decoded.rows)?;
     }
     let mut out = terminal::results(as_json);
     if as_json {
-        writeln!(out, "{}", text::json(&decoded))?;
+        writeln!(out, "{}", json!(outcome))?;
     } else {
-        write!(out, "{}", text::text(&decoded, args.limit))?;
+        write!(out, "{}", text::text(&outcome, args.limit))?;
     }
     Ok(())
 }
@@ -63,17 +66,17 @@ fn read(args: &DecodeArgs) -> Result<Decoded, Failure> {
     Ok(decoded)
 }
 
-fn write_files(dir: &Path, decoded: &Decoded) -> Result<(), Failure> {
+fn write_files(dir: &Path, outcome: &Outcome<'_>, rows: &[Row]) -> Result<(), Failure> {
     let mut folder = Folder::of("int");
-    let json = pretty(&text::json(decoded));
-    folder.text(dir, "int.json", "sluice.int/1", "counts, and latency and queues by node and port", &json)?;
-    let csv = rows::write(&dir.join("hops.csv"), Format::Csv, &decoded.rows)?;
+    let what = "counts, and latency and queues by node and port";
+    folder.text(dir, "int.json", outcome.schema, what, &pretty(outcome))?;
+    let csv = rows::write(&dir.join("hops.csv"), Format::Csv, rows)?;
     folder.add(csv, "hops.csv", "text/csv", "one row per hop of a packet or report; times in ns");
     if Format::Parquet.is_written() {
-        let parquet = rows::write(&dir.join("hops.parquet"), Format::Parquet, &decoded.rows)?;
+        let parquet = rows::write(&dir.join("hops.parquet"), Format::Parquet, rows)?;
         folder.add(parquet, "hops.parquet", "sluice.int.hops/1", "the same rows");
     }
-    for (name, what, chart) in plot::charts(&decoded.rows) {
+    for (name, what, chart) in plot::charts(rows) {
         folder.chart(dir, name, "image/svg+xml", what, &chart)?;
     }
     folder.finish(dir)

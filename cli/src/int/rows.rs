@@ -3,6 +3,7 @@
 use crate::fail::Failure;
 use crate::files::Pending;
 use crate::rows::{Cell, Column, Format, Kind, RowWriter};
+use serde::{Serialize, Serializer};
 use sluice_pcaps::int::{Hop, HpccHop, IntPacket, Report, Telemetry};
 use std::path::Path;
 
@@ -111,23 +112,37 @@ impl Row {
 }
 
 /// Everything found in a capture.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Decoded {
     pub(crate) frames: u64,
     pub(crate) int_packets: u64,
-    pub(crate) reports: u64,
+    pub(crate) reports: Reports,
     pub(crate) hpcc_packets: u64,
     /// Frames that were skipped because their telemetry is broken.
     pub(crate) broken: u64,
-    /// Number of reports of drops, of congestion and of flows.
-    pub(crate) flags: [u64; 3],
-    /// Number of sequence numbers that are missing between reports of one node and hw_id.
-    pub(crate) lost_reports: u64,
     pub(crate) hops_exceeded: u64,
     pub(crate) mtu_exceeded: u64,
+    /// The hops; serialised as their number.
+    #[serde(rename = "hops", serialize_with = "number")]
     pub(crate) rows: Vec<Row>,
     /// Next sequence number by node and hw_id.
+    #[serde(skip)]
     next: std::collections::BTreeMap<(u32, u8), u32>,
+}
+
+/// Numbers of reports: of all, of drops, of congestion, and of flows.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Reports {
+    pub(crate) count: u64,
+    pub(crate) dropped: u64,
+    pub(crate) congested: u64,
+    pub(crate) tracked: u64,
+    /// Number of sequence numbers that are missing between reports of one node and hw_id.
+    pub(crate) lost: u64,
+}
+
+fn number<S: Serializer>(rows: &[Row], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(rows.len() as u64)
 }
 
 const SEQUENCES: u32 = 1 << 22;
@@ -158,13 +173,13 @@ impl Decoded {
     }
 
     fn report(&mut self, record: u64, time: u64, report: &Report, inner: Option<&IntPacket>) {
-        self.reports += 1;
-        let flags = [report.dropped, report.congested, report.tracked];
-        for (count, set) in self.flags.iter_mut().zip(flags) {
-            *count += u64::from(set);
-        }
+        let own = &mut self.reports;
+        own.count += 1;
+        own.dropped += u64::from(report.dropped);
+        own.congested += u64::from(report.congested);
+        own.tracked += u64::from(report.tracked);
         let next = self.next.entry((report.node, report.hw_id)).or_insert(report.sequence);
-        self.lost_reports += u64::from(report.sequence.wrapping_sub(*next) % SEQUENCES);
+        own.lost += u64::from(report.sequence.wrapping_sub(*next) % SEQUENCES);
         *next = (report.sequence + 1) % SEQUENCES;
         let before = inner.map_or(0, |packet| packet.hops.len());
         if let Some(packet) = inner {

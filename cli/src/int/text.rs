@@ -1,30 +1,72 @@
-//! Decoded telemetry as text and JSON.
+//! Decoded telemetry: its figures by node and port, and as text.
 
 use super::by_port;
 use super::rows::{Decoded, Row};
-use crate::table::table;
-use serde_json::{Value, json};
+use crate::table::{Columns, of_columns, table};
+use serde::Serialize;
 use std::fmt::Write;
 
-/// Returns the least, median, 99th percentile and largest of some values; `None` if there are none.
-fn spread(mut values: Vec<u32>) -> Option<[u32; 4]> {
-    values.sort_unstable();
-    let at = |percent: usize| values.get((values.len().checked_sub(1)? * percent) / 100).copied();
-    Some([at(0)?, at(50)?, at(99)?, at(100)?])
+/// What was decoded, and its figures by node and port: `sluice.int/1`.
+#[derive(Serialize)]
+pub(super) struct Outcome<'a> {
+    pub(super) schema: &'static str,
+    #[serde(flatten)]
+    decoded: &'a Decoded,
+    ports: Vec<Port>,
 }
 
-fn name(value: u32) -> String {
-    if value == u32::MAX { "-".to_owned() } else { value.to_string() }
+/// Hops of a node and egress port; `None` if the telemetry does not name it.
+#[derive(Serialize)]
+struct Port {
+    node: Option<u32>,
+    egress_port: Option<u32>,
+    hops: usize,
+    latency_ns: Option<Spread>,
+    depth_cells: Option<Spread>,
 }
 
-pub(super) fn text(decoded: &Decoded, limit: usize) -> String {
-    let d = decoded;
+/// The least, median, 99th percentile and largest of some values.
+#[derive(Clone, Copy, Serialize)]
+struct Spread {
+    min: u32,
+    p50: u32,
+    p99: u32,
+    max: u32,
+}
+
+impl Spread {
+    /// Returns `None` if there are no values.
+    fn of(values: impl Iterator<Item = u32>) -> Option<Spread> {
+        let mut values: Vec<u32> = values.collect();
+        values.sort_unstable();
+        let at = |percent: usize| values.get((values.len().checked_sub(1)? * percent) / 100).copied();
+        Some(Spread { min: at(0)?, p50: at(50)?, p99: at(99)?, max: at(100)? })
+    }
+}
+
+impl Outcome<'_> {
+    pub(super) fn of(decoded: &Decoded) -> Outcome<'_> {
+        let known = |value: u32| (value != u32::MAX).then_some(value);
+        let port = |((node, port), rows): (_, Vec<&Row>)| Port {
+            node: known(node),
+            egress_port: known(port),
+            hops: rows.len(),
+            latency_ns: Spread::of(rows.iter().filter_map(|row| row.latency)),
+            depth_cells: Spread::of(rows.iter().filter_map(|row| row.depth)),
+        };
+        let ports = by_port(&decoded.rows).into_iter().map(port).collect();
+        Outcome { schema: "sluice.int/1", decoded, ports }
+    }
+}
+
+pub(super) fn text(outcome: &Outcome<'_>, limit: usize) -> String {
+    let (d, r) = (outcome.decoded, &outcome.decoded.reports);
     let mut out = format!(
         "{} frames: {} with INT, {} reports ({} drops, {} congested, {} flows), {} with HPCC's header\n",
-        d.frames, d.int_packets, d.reports, d.flags[0], d.flags[1], d.flags[2], d.hpcc_packets
+        d.frames, d.int_packets, r.count, r.dropped, r.congested, r.tracked, d.hpcc_packets
     );
     for (count, what) in [
-        (d.lost_reports, "reports are missing by their sequence numbers"),
+        (r.lost, "reports are missing by their sequence numbers"),
         (d.hops_exceeded, "packets had no hops remaining (E)"),
         (d.mtu_exceeded, "packets had no room at some hop (M)"),
         (d.broken, "frames with broken telemetry were left out"),
@@ -33,30 +75,13 @@ pub(super) fn text(decoded: &Decoded, limit: usize) -> String {
             let _ = writeln!(out, "{count} {what}");
         }
     }
-    let ports = ports(&d.rows);
-    if !ports.is_empty() {
+    if !outcome.ports.is_empty() {
         let _ = writeln!(out, "\nby node and egress port (latency in ns, depth in cells)");
-        let header =
-            ["node", "port", "hops", "lat min", "p50", "p99", "max", "depth min", "p50", "p99", "max"];
-        let _ = writeln!(out, "{}", table(&header, ports));
+        let _ = writeln!(out, "{}", of_columns(table, PORTS, &outcome.ports));
     }
     if !d.rows.is_empty() && limit > 0 {
         let _ = writeln!(out, "\nhops");
-        let header = [
-            "record",
-            "time",
-            "source",
-            "hop",
-            "node",
-            "in",
-            "out",
-            "latency",
-            "queue",
-            "depth",
-            "egress time",
-        ];
-        let rows = d.rows.iter().take(limit).map(cells).collect();
-        let _ = writeln!(out, "{}", table(&header, rows));
+        let _ = writeln!(out, "{}", of_columns(table, HOPS, d.rows.iter().take(limit)));
         if d.rows.len() > limit {
             let _ =
                 writeln!(out, "  ... {} more; -o DIR writes all, --limit prints more", d.rows.len() - limit);
@@ -65,61 +90,35 @@ pub(super) fn text(decoded: &Decoded, limit: usize) -> String {
     out
 }
 
-fn cells(row: &Row) -> Vec<String> {
-    let number = |v: Option<u32>| v.map_or("-".to_owned(), |v| v.to_string());
-    let mut cells =
-        vec![row.record.to_string(), row.time.to_string(), row.source.name().to_owned(), row.hop.to_string()];
-    let values = [row.node, row.ingress_port, row.egress_port, row.latency, row.queue, row.depth];
-    cells.extend(values.map(number));
-    cells.push(row.egress_time.map_or("-".to_owned(), |v| v.to_string()));
-    cells
+/// Returns a number; `-` if it is unknown.
+fn or_none(value: Option<impl Into<u64>>) -> String {
+    value.map_or("-".to_owned(), |value| value.into().to_string())
 }
 
-fn ports(rows: &[Row]) -> Vec<Vec<String>> {
-    let line = |((node, port), rows): ((u32, u32), Vec<&Row>)| {
-        let mut line = vec![name(node), name(port), rows.len().to_string()];
-        for values in
-            [rows.iter().filter_map(|r| r.latency).collect(), rows.iter().filter_map(|r| r.depth).collect()]
-        {
-            let spread = spread(values);
-            line.extend((0..4).map(|i| spread.map_or("-".to_owned(), |s| s[i].to_string())));
-        }
-        line
-    };
-    by_port(rows).into_iter().map(line).collect()
-}
+const PORTS: &Columns<Port> = &[
+    ("node", |p| or_none(p.node)),
+    ("port", |p| or_none(p.egress_port)),
+    ("hops", |p| p.hops.to_string()),
+    ("lat min", |p| or_none(p.latency_ns.map(|s| s.min))),
+    ("p50", |p| or_none(p.latency_ns.map(|s| s.p50))),
+    ("p99", |p| or_none(p.latency_ns.map(|s| s.p99))),
+    ("max", |p| or_none(p.latency_ns.map(|s| s.max))),
+    ("depth min", |p| or_none(p.depth_cells.map(|s| s.min))),
+    ("p50", |p| or_none(p.depth_cells.map(|s| s.p50))),
+    ("p99", |p| or_none(p.depth_cells.map(|s| s.p99))),
+    ("max", |p| or_none(p.depth_cells.map(|s| s.max))),
+];
 
-pub(super) fn json(decoded: &Decoded) -> Value {
-    let d = decoded;
-    let named = |spread: Option<[u32; 4]>| {
-        spread.map(|[min, p50, p99, max]| json!({ "min": min, "p50": p50, "p99": p99, "max": max }))
-    };
-    let known = |v: u32| (v != u32::MAX).then_some(v);
-    let ports: Vec<Value> = by_port(&d.rows)
-        .into_iter()
-        .map(|((node, port), rows)| {
-            json!({
-                "node": known(node),
-                "egress_port": known(port),
-                "hops": rows.len(),
-                "latency_ns": named(spread(rows.iter().filter_map(|r| r.latency).collect())),
-                "depth_cells": named(spread(rows.iter().filter_map(|r| r.depth).collect())),
-            })
-        })
-        .collect();
-    json!({
-        "schema": "sluice.int/1",
-        "frames": d.frames,
-        "int_packets": d.int_packets,
-        "hpcc_packets": d.hpcc_packets,
-        "broken": d.broken,
-        "reports": {
-            "count": d.reports, "dropped": d.flags[0], "congested": d.flags[1], "tracked": d.flags[2],
-            "lost": d.lost_reports,
-        },
-        "hops_exceeded": d.hops_exceeded,
-        "mtu_exceeded": d.mtu_exceeded,
-        "hops": d.rows.len(),
-        "ports": ports,
-    })
-}
+const HOPS: &Columns<Row> = &[
+    ("record", |r| r.record.to_string()),
+    ("time", |r| r.time.to_string()),
+    ("source", |r| r.source.name().to_owned()),
+    ("hop", |r| r.hop.to_string()),
+    ("node", |r| or_none(r.node)),
+    ("in", |r| or_none(r.ingress_port)),
+    ("out", |r| or_none(r.egress_port)),
+    ("latency", |r| or_none(r.latency)),
+    ("queue", |r| or_none(r.queue)),
+    ("depth", |r| or_none(r.depth)),
+    ("egress time", |r| or_none(r.egress_time)),
+];

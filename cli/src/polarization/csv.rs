@@ -1,6 +1,6 @@
 //! Loads of links as CSV.
 
-use super::Report;
+use super::outcome::Report;
 use crate::fail::Failure;
 use crate::rows::CsvText;
 

@@ -1,6 +1,7 @@
 //! All draws of a scheme together.
 
-use super::{Outcome, Report};
+use super::outcome::Outcome;
+use sluice_fabric::decimals::rounded;
 use sluice_fabric::polarization::Results;
 
 /// One scheme, with all its draws that have a plan.
@@ -12,10 +13,10 @@ pub(super) struct Draws<'r> {
 }
 
 impl<'r> Draws<'r> {
-    /// Returns all schemes of a report that have a plan, in order.
-    pub(super) fn of(report: &'r Report<'_>) -> Vec<Draws<'r>> {
+    /// Returns all schemes that have a plan, in order.
+    pub(super) fn of(outcomes: &'r [Outcome]) -> Vec<Draws<'r>> {
         let planned = |o: &'r Outcome| Some((o.scheme, o.name.as_str(), &**o.results.as_ref().ok()?));
-        let planned: Vec<_> = report.outcomes.iter().filter_map(planned).collect();
+        let planned: Vec<_> = outcomes.iter().filter_map(planned).collect();
         let schemes = planned.chunk_by(|(a, ..), (b, ..)| a == b);
         let draws = |chunk: &[(Option<_>, &str, &'r Results)]| {
             let results: Vec<&Results> = chunk.iter().map(|(_, _, results)| *results).collect();
@@ -55,4 +56,9 @@ fn worst(results: &Results) -> f64 {
 /// Returns the value at some percent of an ascending list.
 pub(super) fn quantile(ascending: &[f64], percent: usize) -> Option<f64> {
     ascending.get((ascending.len() * percent / 100).min(ascending.len().saturating_sub(1))).copied()
+}
+
+/// Returns the values at 0, 1, .. 100 percent of an ascending list, for JSON.
+pub(super) fn percentiles(ascending: &[f64]) -> Vec<Option<f64>> {
+    (0..=100).map(|percent| quantile(ascending, percent).map(rounded)).collect()
 }

@@ -3,7 +3,7 @@
 mod args;
 mod csv;
 mod draws;
-mod json;
+mod outcome;
 mod plot;
 mod text;
 
@@ -14,6 +14,8 @@ use crate::files::{Folder, pretty};
 use crate::resolve::blueprint;
 use crate::table::{table, wide};
 use crate::terminal;
+use outcome::{Outcome, Report, Size};
+use serde_json::json;
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fabric::flows::{Extracted, Flows, Generator, extract};
 use sluice_fabric::polarization::run as measure_scheme;
@@ -26,26 +28,6 @@ use sluice_pcaps::capture::CaptureReader;
 use std::io::Write;
 use std::num::NonZero;
 use std::path::Path;
-
-/// Outcome of a scheme. The results are boxed because they are large.
-struct Outcome {
-    name: String,
-    /// Scheme; `None` for the ideal mixer.
-    scheme: Option<Scheme>,
-    results: Result<Box<Results>, NoPlan>,
-    /// Packets beside the walks of their flows, if they were sent; else why they could not be.
-    packets: Option<Result<Compared, String>>,
-}
-
-/// All results of a run.
-struct Report<'a> {
-    args: &'a PolarizationArgs,
-    network: &'a Network,
-    captured: Option<Extracted>,
-    outcomes: Vec<Outcome>,
-    /// Sizes of coprime groups, with the remaining variation (figure 16 of the paper).
-    sizes: Vec<(u32, f64)>,
-}
 
 /// Sizes that figure 16 of the paper probably shows (model: hashing §4.3).
 const FIGURE_SIZES: [u32; 5] = [9, 25, 41, 57, 73];
@@ -71,13 +53,13 @@ pub(crate) fn run(args: &PolarizationArgs, catalogue: &Catalogue, as_json: bool)
     let results = one(args, &network, &captured, &ideal);
     outcomes.push(Outcome { name: "ideal mixer".to_owned(), scheme: None, results, packets: None });
     let sizes = if args.output.is_some() { by_size(args, &network, &captured) } else { Vec::new() };
-    let report = Report { args, network: &network, captured, outcomes, sizes };
+    let report = Report::new(args, &network, captured, outcomes, sizes);
     if let Some(dir) = &args.output {
         write_files(dir, &report)?;
     }
     let mut out = terminal::results(as_json);
     if as_json {
-        writeln!(out, "{}", json::value(&report))?;
+        writeln!(out, "{}", json!(report))?;
     } else {
         write!(out, "{}", text::text(&report, table))?;
     }
@@ -85,7 +67,7 @@ pub(crate) fn run(args: &PolarizationArgs, catalogue: &Catalogue, as_json: bool)
 }
 
 /// Measures coprime groups of the figure's sizes; empty if replicated groups cannot all have the same size.
-fn by_size(args: &PolarizationArgs, network: &Network, captured: &Option<Extracted>) -> Vec<(u32, f64)> {
+fn by_size(args: &PolarizationArgs, network: &Network, captured: &Option<Extracted>) -> Vec<Size> {
     let coprime = question(args, Scheme::Coprime, args.picker, 0);
     let wanted = args.members.is_none() && args.schemes.contains(&Scheme::Coprime);
     if !wanted || !one_size_will_do(network, &coprime).unwrap_or(false) {
@@ -94,7 +76,7 @@ fn by_size(args: &PolarizationArgs, network: &Network, captured: &Option<Extract
     let measured = |members: u32| {
         let question = Question { members: Some(members), ..coprime.clone() };
         let results = one(args, network, captured, &question).ok()?;
-        Some((members, beyond_noise(&results)))
+        Some(Size { members, cv: beyond_noise(&results) })
     };
     FIGURE_SIZES.into_iter().filter_map(measured).collect()
 }
@@ -199,8 +181,7 @@ fn captured(path: &Path, network: &Network) -> Result<Extracted, Failure> {
 
 fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
     let mut folder = Folder::of("polarization");
-    let json = pretty(&json::value(report));
-    folder.text(dir, "polarization.json", "sluice.polarization/1", "all figures", &json)?;
+    folder.text(dir, "polarization.json", report.schema, "all figures", &pretty(report))?;
     folder.text(dir, "polarization.txt", "text/plain", "the same as printed", &text::text(report, wide))?;
     let cdf = plot::cdf(report);
     folder.chart(

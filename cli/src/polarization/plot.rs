@@ -1,7 +1,7 @@
 //! Plots like the figures of the paper.
 
-use super::Report;
 use super::draws::Draws;
+use super::outcome::Report;
 use sluice_charts::{LineChart, Style};
 
 /// Draws the share of groups at or below a variation, by scheme; all draws of a scheme are one line.
@@ -10,7 +10,7 @@ pub(super) fn cdf(report: &Report<'_>) -> LineChart {
         top: Some(1.0),
         ..LineChart::new("Variation of links over groups", "CV", "share of groups")
     };
-    for draws in Draws::of(report) {
+    for draws in Draws::of(&report.outcomes) {
         let cdf = draws.cdf();
         // Two hundred points draw any curve of this size.
         let step = (cdf.len() / 200).max(1);
@@ -26,7 +26,7 @@ pub(super) fn cdf(report: &Report<'_>) -> LineChart {
 /// mean.
 pub(super) fn links(report: &Report<'_>) -> LineChart {
     let mut plot = LineChart::new("Links of the least even group", "link, least loaded first", "load / mean");
-    for draws in Draws::of(report) {
+    for draws in Draws::of(&report.outcomes) {
         let Some(worst) = draws.worst() else { continue };
         let mut loads = worst.worst_links.clone();
         loads.sort_unstable();
@@ -40,7 +40,7 @@ pub(super) fn links(report: &Report<'_>) -> LineChart {
 /// Draws the remaining variation over the size of coprime groups.
 pub(super) fn sizes(report: &Report<'_>) -> LineChart {
     let mut plot = LineChart::new("Coprime group size", "members", "CV, noise taken off");
-    let points: Vec<(f64, f64)> = report.sizes.iter().map(|(q, cv)| (f64::from(*q), *cv)).collect();
+    let points: Vec<(f64, f64)> = report.sizes.iter().map(|s| (f64::from(s.members), s.cv)).collect();
     plot.add("coprime", points, Style::Marked);
     plot
 }

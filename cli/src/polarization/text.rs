@@ -1,9 +1,9 @@
 //! The report as text.
 
 use super::draws::{Draws, quantile};
-use super::{Outcome, Report};
-use crate::table::Layout;
-use sluice_fabric::polarization::Results;
+use super::outcome::{Outcome, Report, Size};
+use crate::table::{Columns, Layout, of_columns};
+use sluice_fabric::polarization::{Compared, PointStats, Results};
 use std::fmt::Write;
 
 /// Returns the report; `table` lays out its tables.
@@ -11,11 +11,11 @@ pub(super) fn text(report: &Report<'_>, table: Layout) -> String {
     let mut out = String::new();
     let flows = report.outcomes.iter().find_map(|o| o.results.as_ref().ok()).map_or(0, |r| r.flows);
     let _ = writeln!(out, "{}\n  {flows} flows", report.network.name);
-    if let Some(captured) = &report.captured {
+    if let Some(captured) = &report.capture {
         let _ = writeln!(out, "  from {} frames; {} without IP left out", captured.frames, captured.skipped);
     }
-    let _ = writeln!(out, "\n{}", table(&SCHEMES, report.outcomes.iter().map(scheme).collect()));
-    for draws in Draws::of(report) {
+    let _ = writeln!(out, "\n{}", of_columns(table, SCHEMES, &report.outcomes));
+    for draws in Draws::of(&report.outcomes) {
         if draws.results.len() > 1 {
             together(&mut out, &draws);
         }
@@ -28,8 +28,8 @@ pub(super) fn text(report: &Report<'_>, table: Layout) -> String {
     }
     packets(&mut out, report, table);
     if !report.sizes.is_empty() {
-        let rows = report.sizes.iter().map(|(q, cv)| vec![q.to_string(), format!("{cv:.4}")]).collect();
-        let _ = writeln!(out, "\nCoprime sizes, noise taken off:\n{}", table(&["SIZE", "CV"], rows));
+        let sizes = of_columns(table, SIZES, &report.sizes);
+        let _ = writeln!(out, "\nCoprime sizes, noise taken off:\n{sizes}");
     }
     let _ = writeln!(
         out,
@@ -44,36 +44,34 @@ pub(super) fn text(report: &Report<'_>, table: Layout) -> String {
 /// Writes what packets did beside the walks of their flows.
 fn packets(out: &mut String, report: &Report<'_>, table: Layout) {
     let Some(program) = &report.args.packets else { return };
-    let mut rows = Vec::new();
+    let mut sent = Vec::new();
     for outcome in &report.outcomes {
         match &outcome.packets {
-            Some(Ok(c)) => rows.push(
-                [
-                    &outcome.name as &dyn std::fmt::Display,
-                    &c.packets,
-                    &c.left_out,
-                    &c.hops,
-                    &c.expired,
-                    &c.differing,
-                ]
-                .map(ToString::to_string)
-                .to_vec(),
-            ),
+            Some(Ok(compared)) => sent.push((outcome.name.clone(), *compared)),
             Some(Err(why)) => {
                 let _ = writeln!(out, "\n{}: no packets: {why}", outcome.name);
             }
             None => {}
         }
     }
-    if !rows.is_empty() {
+    if !sent.is_empty() {
         let _ = writeln!(
             out,
             "\nPackets through {program}. LEFT OUT: frames that are not IPv4 without options right after Ethernet. EXPIRED:\n\
              hops after the TTL ran out. DIFFER: hops at which the switch took another link than the walk of the flow.\n{}",
-            table(&["SCHEME", "PACKETS", "LEFT OUT", "HOPS", "EXPIRED", "DIFFER"], rows)
+            of_columns(table, PACKETS, &sent)
         );
     }
 }
+
+const PACKETS: &Columns<(String, Compared)> = &[
+    ("SCHEME", |(name, _)| name.clone()),
+    ("PACKETS", |(_, c)| c.packets.to_string()),
+    ("LEFT OUT", |(_, c)| c.left_out.to_string()),
+    ("HOPS", |(_, c)| c.hops.to_string()),
+    ("EXPIRED", |(_, c)| c.expired.to_string()),
+    ("DIFFER", |(_, c)| c.differing.to_string()),
+];
 
 /// Writes the summary of several draws; the table that follows it shows the worst draw.
 fn together(out: &mut String, draws: &Draws<'_>) {
@@ -95,43 +93,44 @@ fn together(out: &mut String, draws: &Draws<'_>) {
     );
 }
 
-const SCHEMES: [&str; 7] = ["SCHEME", "VERDICT", "WORST CV", "EMPTY", "IDLE", "FAILED", "ENTRIES"];
+const SIZES: &Columns<Size> =
+    &[("SIZE", |size| size.members.to_string()), ("CV", |size| format!("{:.4}", size.cv))];
 
-fn scheme(o: &Outcome) -> Vec<String> {
-    let Ok(r) = &o.results else {
-        return [o.name.as_str(), "no plan", "", "", "", "", ""].map(str::to_owned).to_vec();
-    };
-    let sum = |of: fn(&sluice_fabric::polarization::PointStats) -> u32| r.points.iter().map(of).sum::<u32>();
-    vec![
-        o.name.clone(),
-        r.verdict.name().to_owned(),
-        format!("{:.3}", r.worst()),
-        sum(|p| p.empty).to_string(),
-        sum(|p| p.idle_links).to_string(),
-        sum(|p| p.failed).to_string(),
-        r.entries.to_string(),
-    ]
+/// Returns a cell of a scheme; of a scheme without plan, nothing.
+fn of_results(outcome: &Outcome, cell: impl Fn(&Results) -> String) -> String {
+    outcome.results.as_ref().map_or_else(|_| String::new(), |results| cell(results))
 }
 
+/// Returns a sum over the decision points.
+fn sum(outcome: &Outcome, of: fn(&PointStats) -> u32) -> String {
+    of_results(outcome, |results| results.points.iter().map(of).sum::<u32>().to_string())
+}
+
+const SCHEMES: &Columns<Outcome> = &[
+    ("SCHEME", |o| o.name.clone()),
+    ("VERDICT", |o| o.results.as_ref().map_or("no plan", |r| r.verdict.name()).to_owned()),
+    ("WORST CV", |o| of_results(o, |r| format!("{:.3}", r.worst()))),
+    ("EMPTY", |o| sum(o, |p| p.empty)),
+    ("IDLE", |o| sum(o, |p| p.idle_links)),
+    ("FAILED", |o| sum(o, |p| p.failed)),
+    ("ENTRIES", |o| of_results(o, |r| r.entries.to_string())),
+];
+
+const POINTS: &Columns<PointStats> = &[
+    ("POINT", |p| p.name.clone()),
+    ("GROUPS", |p| p.groups.to_string()),
+    ("EMPTY", |p| p.empty.to_string()),
+    ("IDLE LINKS", |p| p.idle_links.to_string()),
+    ("CV P50", |p| format!("{:.3}", p.cv[0])),
+    ("CV P99", |p| format!("{:.3}", p.cv[1])),
+    ("CV MAX", |p| format!("{:.3}", p.cv[2])),
+    ("BYTES", |p| format!("{:.3}", p.cv_bytes)),
+    ("NOISE", |p| format!("{:.3}", p.noise)),
+    ("MAX/MIN", |p| p.max_min.map_or("idle".to_owned(), |ratio| format!("{ratio:.2}"))),
+];
+
 fn detail(out: &mut String, name: &str, r: &Results, table: Layout) {
-    const POINTS: [&str; 10] =
-        ["POINT", "GROUPS", "EMPTY", "IDLE LINKS", "CV P50", "CV P99", "CV MAX", "BYTES", "NOISE", "MAX/MIN"];
-    let row = |p: &sluice_fabric::polarization::PointStats| {
-        let [p50, p99, max] = p.cv.map(|cv| format!("{cv:.3}"));
-        vec![
-            p.name.clone(),
-            p.groups.to_string(),
-            p.empty.to_string(),
-            p.idle_links.to_string(),
-            p50,
-            p99,
-            max,
-            format!("{:.3}", p.cv_bytes),
-            format!("{:.3}", p.noise),
-            p.max_min.map_or("idle".to_owned(), |ratio| format!("{ratio:.2}")),
-        ]
-    };
-    let _ = writeln!(out, "\n{name}\n{}", table(&POINTS, r.points.iter().map(row).collect()));
+    let _ = writeln!(out, "\n{name}\n{}", of_columns(table, POINTS, &r.points));
     for note in &r.notes {
         let _ = writeln!(out, "  note: {note}");
     }

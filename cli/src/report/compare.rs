@@ -8,7 +8,7 @@ use crate::resolve;
 use sluice_catalogue::Catalogue;
 use sluice_place::report::Report;
 use sluice_place::{NoFit, Objective, Options};
-use sluice_report as report;
+use sluice_report::{self as report, Comparison};
 
 /// One side of a comparison.
 struct Side {
@@ -88,13 +88,12 @@ pub(super) fn run(
             let sides = [a.err(), b.err()];
             let text: String = sides.iter().flatten().map(|n| crate::snippet::no_fit(n)).collect();
             let reasons = sides.map(|side| side.map(|no_fit| no_fit.reason()));
-            let value = report::json_no_comparison(&[first.name, second.name], &reasons);
-            print(&text, &value, as_json)?;
+            print(&text, &Comparison::impossible([first.name, second.name], reasons), as_json)?;
             return Err(Failure::Property);
         }
     };
     let comparison = report::compare([first.name, second.name], [&a, &b]);
-    let (text, value) = (comparison.text(), comparison.json());
+    let text = comparison.text();
     if let Some(path) = &args.html {
         files::write(path, &comparison.html())?;
     }
@@ -102,8 +101,8 @@ pub(super) fn run(
         let mut folder = Folder::of("report");
         folder.text(dir, "comparison.txt", "text/plain", "the comparison for people", &text)?;
         let schema = "sluice.comparison/1";
-        folder.text(dir, "comparison.json", schema, "the comparison for machines", &pretty(&value))?;
+        folder.text(dir, "comparison.json", schema, "the comparison for machines", &pretty(&comparison))?;
         folder.finish(dir)?;
     }
-    print(&text, &value, as_json)
+    print(&text, &comparison, as_json)
 }

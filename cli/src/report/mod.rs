@@ -13,7 +13,7 @@ use crate::files::{self, Folder, pretty};
 use crate::hint::own_arguments;
 use crate::invocation::Out;
 use crate::{resolve, terminal};
-use serde_json::Value;
+use serde::Serialize;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::Catalogue;
 use sluice_place::NoFit;
@@ -49,28 +49,30 @@ pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Re
     match resolve::fit(&program, &chip, &args.placing.options()) {
         Ok(placement) => fits(args, &Report::new(&program, &placement).with_notes(stage.notes()), as_json),
         Err(no_fit) => {
-            let mut value = report::json_no_fit(&program, &no_fit);
-            let (more, remedies) = if args.why_not {
-                let why_not = why_not::find(args, catalogue, &program, &chip)?;
-                value["why_not"] = why_not.as_ref().map_or(Value::Null, report::WhyNot::json);
-                why_not.map(|w| (w.text(), w.remedies())).unwrap_or_default()
-            } else {
-                let remedies = remedies::find(args, catalogue, &program, &chip)?;
-                (remedies::text(&remedies), remedies)
-            };
-            value["remedies"] = remedies::json(&remedies);
             let notes = stage.notes();
-            value["notes"] = report::notes_json(&notes);
-            let mut text = crate::snippet::no_fit(&no_fit) + &more;
+            let mut document = report::Document::no_fit(&program, &no_fit);
+            document.notes = &notes;
+            let mut text = crate::snippet::no_fit(&no_fit);
+            if args.why_not {
+                let why_not = why_not::find(args, catalogue, &program, &chip)?;
+                if let Some(why_not) = &why_not {
+                    text.push_str(&why_not.text());
+                    document.remedies = why_not.remedies();
+                }
+                document.why_not = Some(why_not);
+            } else {
+                document.remedies = remedies::find(args, catalogue, &program, &chip)?;
+                text.push_str(&remedies::text(&document.remedies));
+            }
             if !notes.is_empty() {
                 text.push_str(&format!("\nApproximated or ignored\n{}", report::notes(&notes)));
             }
             let mut folder = Folder::of("report");
             if let Some(dir) = &args.output {
-                for_both(&mut folder, dir, &text, &value)?;
+                for_both(&mut folder, dir, &text, &document)?;
                 folder.finish(dir)?;
             }
-            print(&text, &value, as_json)?;
+            print(&text, &document, as_json)?;
             Err(Failure::Property)
         }
     }
@@ -94,12 +96,12 @@ fn placed(
 }
 
 fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure> {
-    let (text, value) = (report::text(report), report::json(report));
+    let (text, document) = (report::text(report), report::Document::of(report));
     let log = || report::resources_log(report);
     let summary = || report::table_summary(report);
     if let Some(dir) = &args.output {
         let mut folder = Folder::of("report");
-        for_both(&mut folder, dir, &text, &value)?;
+        for_both(&mut folder, dir, &text, &document)?;
         folder.text(dir, "report.html", "text/html", "the report as a page", &report::html(report))?;
         folder.text(
             dir,
@@ -117,11 +119,11 @@ fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure
         files::write(path, &text(report))?;
     }
     if args.vendor_layout {
-        return print(&format!("{}\n{}", log(), summary()), &value, false);
+        return print(&format!("{}\n{}", log(), summary()), &document, false);
     }
     match args.full {
-        true => print(&text, &value, as_json),
-        false => print(&(report::short(report, terminal::width()) + &more(args)), &value, as_json),
+        true => print(&text, &document, as_json),
+        false => print(&(report::short(report, terminal::width()) + &more(args)), &document, as_json),
     }
 }
 
@@ -136,13 +138,18 @@ fn more(args: &ReportArgs) -> String {
     )
 }
 
-fn for_both(folder: &mut Folder, dir: &std::path::Path, text: &str, value: &Value) -> Result<(), Failure> {
+fn for_both(
+    folder: &mut Folder,
+    dir: &std::path::Path,
+    text: &str,
+    document: &report::Document<'_>,
+) -> Result<(), Failure> {
     folder.text(dir, "report.txt", "text/plain", "the report for people", text)?;
-    folder.text(dir, "report.json", "sluice.report/1", "the report for machines", &pretty(value))
+    folder.text(dir, "report.json", "sluice.report/1", "the report for machines", &pretty(document))
 }
 
 /// Prints the text, or the JSON.
-fn print(text: &str, value: &Value, as_json: bool) -> Result<(), Failure> {
+fn print(text: &str, value: &impl Serialize, as_json: bool) -> Result<(), Failure> {
     match as_json {
         true => write!(Out::new(), "{}", pretty(value))?,
         false => terminal::print(text)?,

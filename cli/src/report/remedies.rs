@@ -4,7 +4,6 @@ use super::placed;
 use crate::args::ReportArgs;
 use crate::fail::Failure;
 use crate::resolve;
-use serde_json::Value;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::Catalogue;
 use sluice_ir::Program;
@@ -23,7 +22,7 @@ pub(super) fn find(
         Remedy::Lower { key, to, .. } => {
             Ok(placed(args, catalogue, chip, Some((key, *to))).is_ok_and(|p| p.is_ok()))
         }
-        Remedy::Chip(name) => Ok(placed(args, catalogue, &resolve::chip(name)?, None)?.is_ok()),
+        Remedy::Chip { chip } => Ok(placed(args, catalogue, &resolve::chip(chip)?, None)?.is_ok()),
     })
 }
 
@@ -33,7 +32,7 @@ fn flag(remedy: &Remedy) -> String {
             let percent = (from - to) as f64 / *from as f64 * 100.0;
             format!("--set {key}={to} (from {from}, {percent:.1} % less)")
         }
-        Remedy::Chip(chip) => format!("--chip {chip}"),
+        Remedy::Chip { chip } => format!("--chip {chip}"),
     }
 }
 
@@ -44,9 +43,4 @@ pub(super) fn text(list: &[Remedy]) -> String {
     }
     let lines: String = list.iter().map(|r| format!("  {}\n", flag(r))).collect();
     format!("\nAny one of these makes it fit\n{lines}")
-}
-
-/// Returns the section as JSON.
-pub(super) fn json(list: &[Remedy]) -> Value {
-    list.iter().map(Remedy::json).collect()
 }

@@ -101,11 +101,10 @@ pub(super) fn run(
         let (program, chip, rows) = (&args.program, &chip.name, rows(table));
         format!("{program} on {chip}, {key} from {from} to {to}\n\n{rows}\n\n{verdict}\n{why}")
     };
-    let value = sweep.json();
     if let Some(dir) = &args.output {
         let mut folder = Folder::of("report");
         folder.text(dir, "sweep.txt", "text/plain", "the sweep for people", &text(wide))?;
-        folder.text(dir, "sweep.json", "sluice.sweep/1", "the sweep for machines", &pretty(&value))?;
+        folder.text(dir, "sweep.json", "sluice.sweep/1", "the sweep for machines", &pretty(&sweep))?;
         folder.text(dir, "sweep.csv", "text/csv", "a row for each value", &csv(points)?)?;
         let title = format!("{} on {}", args.program, chip.name);
         let drawing = plot::sweep(&title, &sweep);
@@ -118,7 +117,7 @@ pub(super) fn run(
         )?;
         folder.finish(dir)?;
     }
-    print(&text(table), &value, as_json)?;
+    print(&text(table), &sweep, as_json)?;
     if largest.is_some() { Ok(()) } else { Err(Failure::Property) }
 }
 

@@ -75,15 +75,15 @@ impl Look<'_> {
             }
             Err(failure) => return Err(failure),
         };
-        let (text, value) = match last {
-            None => (report::text(&now), report::json(&now)),
+        match last {
+            None => print(&report::text(&now), &report::Document::of(&now), self.as_json)?,
             Some(last) => {
                 let names = [last.program.clone(), now.program.clone()];
-                (differences(last, &now), report::compare(names, [last, &now]).json())
+                print(&differences(last, &now), &report::compare(names, [last, &now]), self.as_json)?;
             }
-        };
+        }
         *last = Some(now);
-        print(&text, &value, self.as_json)
+        Ok(())
     }
 
     fn placed(&self) -> Result<Result<Report, Box<NoFit>>, Failure> {

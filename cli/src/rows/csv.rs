@@ -2,6 +2,7 @@
 
 use super::{Cell, Column};
 use crate::fail::Failure;
+use crate::table::{Columns, headings};
 use csv::{ErrorKind, Writer, WriterBuilder};
 use std::fmt::{Display, Write as _};
 use std::fs::File;
@@ -68,6 +69,19 @@ impl CsvText {
     /// Starts a table with its line of column names.
     pub(crate) fn new(names: &[&str]) -> Result<CsvText, Failure> {
         Csv::new(Vec::new(), names.iter().copied()).map(CsvText)
+    }
+
+    /// Returns the table with these columns.
+    pub(crate) fn of_columns<'r, T: 'r>(
+        columns: &Columns<T>,
+        rows: impl IntoIterator<Item = &'r T>,
+    ) -> Result<String, Failure> {
+        let mut table = CsvText::new(&headings(columns))?;
+        for row in rows {
+            columns.iter().try_for_each(|(_, cell)| table.0.value(&cell(row)))?;
+            table.0.end_row()?;
+        }
+        table.finish()
     }
 
     /// Adds a row: a value for each column.

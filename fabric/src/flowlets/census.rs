@@ -1,6 +1,8 @@
 //! Statistics of a capture's flowlets, for each of several timeouts.
 
 use super::FlowKey;
+use crate::decimals;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// Counts flowlets for several timeouts in one pass over the capture.
@@ -40,9 +42,10 @@ struct Closed {
 }
 
 /// Mean and order statistics of whole numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spread {
     /// Mean; 0 if there are no values.
+    #[serde(serialize_with = "decimals::one")]
     pub mean: f64,
     /// The smallest value that at least half of all values do not exceed.
     pub median: u64,
@@ -53,7 +56,7 @@ pub struct Spread {
 }
 
 /// Statistics of the flowlets for one timeout.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// Flowlet timeout, ps: a longer gap ends the flowlet.
     pub timeout_ps: u64,
@@ -64,14 +67,20 @@ pub struct Row {
     /// Bytes per flowlet, without FCS.
     pub bytes: Spread,
     /// Mean time from a flowlet's first packet to its last one, ps.
+    #[serde(rename = "duration_mean_ps", serialize_with = "whole")]
     pub duration_ps: f64,
     /// Mean number of active flowlets at any time; a flowlet is active until the timeout after its last packet. This is
     /// the mean number of live entries of a flowlet table.
+    #[serde(rename = "alive_mean", serialize_with = "decimals::one")]
     pub alive: f64,
 }
 
+fn whole<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(value.round())
+}
+
 /// Flowlet statistics of a capture.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// Number of flows.
     pub flows: u64,
@@ -84,6 +93,7 @@ pub struct Report {
     /// Time from the first frame of any flow to the last one, ps.
     pub span_ps: u64,
     /// One row per timeout.
+    #[serde(rename = "timeouts")]
     pub rows: Vec<Row>,
 }
 

@@ -7,6 +7,8 @@
 
 use super::placed::Placed;
 use super::through::{Candidate, TrialError};
+use crate::decimals;
+use serde::Serialize;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::FrontPort;
@@ -36,19 +38,25 @@ pub struct Paths {
 }
 
 /// Distribution of flows and traffic over the paths, without the first quarter of the packets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settled {
     /// Mean number of flows on each path.
+    #[serde(serialize_with = "decimals::all")]
     pub flows: Vec<f64>,
     /// Standard deviation of the number of flows on each path, over time.
+    #[serde(rename = "flows_deviation", serialize_with = "decimals::all")]
     pub deviation: Vec<f64>,
     /// Share of packets sent on each path.
+    #[serde(rename = "traffic_share", serialize_with = "decimals::all")]
     pub traffic: Vec<f64>,
     /// Share of flowlets that start on each path.
+    #[serde(rename = "flowlet_share", serialize_with = "decimals::all")]
     pub flowlets: Vec<f64>,
     /// Mean packets per flowlet on each path.
+    #[serde(rename = "packets_per_flowlet", serialize_with = "decimals::all")]
     pub sizes: Vec<f64>,
     /// Flows on each path at the fixed point; `None` if there is no fixed point with flows on every path.
+    #[serde(rename = "flows_expected", serialize_with = "decimals::maybe_all")]
     pub expected: Option<Vec<f64>>,
 }
 

@@ -1,5 +1,7 @@
 //! Reordering metrics (RFC 4737).
 
+use serde::Serialize;
+
 /// Arrival of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Arrival {
@@ -12,7 +14,7 @@ pub struct Arrival {
 }
 
 /// Reordering over all flows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Reordering {
     /// Packets that arrived.
     pub packets: u64,
@@ -20,10 +22,13 @@ pub struct Reordering {
     pub reordered: u64,
     /// Packets that arrived after at least three later packets in a row: enough duplicate acknowledgements for a TCP
     /// fast retransmit (3-reordered).
+    #[serde(rename = "reordered_by_three")]
     pub by_three: u64,
     /// Flows with at least one reordered packet.
+    #[serde(rename = "flows_reordered")]
     pub flows: u64,
     /// Largest reordering extent: number of arrivals from the first later packet of the flow to the reordered packet.
+    #[serde(rename = "extent_packets")]
     pub extent: u64,
     /// Longest time from the first later packet of the flow to the reordered packet, ps: the time that a reorder buffer
     /// must bridge.

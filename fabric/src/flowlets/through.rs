@@ -4,6 +4,7 @@ use super::order::{Arrival, Reordering, measure};
 use super::placed::Placed;
 pub use super::placed::{Candidate, TrialError};
 use super::{FlowKey, flow_key};
+use serde::Serialize;
 use sluice_asic::port::FrontPort;
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_switch::{Left, Lost, RxFrame, Sink, Switch, SwitchConfig};
@@ -65,9 +66,10 @@ pub struct Uplinks {
 }
 
 /// Result of a measurement.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// Reordering of the flows.
+    #[serde(flatten)]
     pub reordering: Reordering,
     /// Packets dropped in the switch.
     pub lost: u64,

@@ -2,20 +2,26 @@
 
 use super::{Flow, KEY_BYTES};
 use crate::topology::Network;
+use serde::{Serialize, Serializer};
 use sluice_pcaps::capture::{CaptureError, CaptureReader};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
 /// Flows of a capture, and counts of its frames.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Extracted {
-    /// Flows in order of their keys; each has the bytes of all its frames.
+    /// Flows in order of their keys; each has the bytes of all its frames. Serialised as their number.
+    #[serde(serialize_with = "number")]
     pub flows: Vec<Flow>,
     /// Frames read.
     pub frames: u64,
     /// Frames that are not IP, and so belong to no flow.
     pub skipped: u64,
+}
+
+fn number<S: Serializer>(flows: &[Flow], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(flows.len() as u64)
 }
 
 /// Reads a capture's flows. Hosts are assigned to edges by the rank of their addresses, so that hosts with adjacent

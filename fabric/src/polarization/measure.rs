@@ -2,7 +2,9 @@
 
 use super::plan::{Picker, Plan};
 use super::walk::{Compiled, Counters, Load};
+use crate::decimals;
 use crate::topology::Network;
+use serde::{Serialize, Serializer};
 use sluice_hashing::cv::Cv;
 
 /// Statistics of one group. *Variation* is the coefficient of variation: standard deviation over mean.
@@ -31,31 +33,43 @@ pub struct GroupStats {
 }
 
 /// Statistics of a decision point: all of its groups with more than one link.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PointStats {
     /// Name of the decision point.
+    #[serde(rename = "point")]
     pub name: String,
     /// Number of groups.
     pub groups: u32,
     /// Number of groups without traffic; they count as failed.
+    #[serde(rename = "empty_groups")]
     pub empty: u32,
     /// Number of links without a flow, in groups with traffic.
     pub idle_links: u32,
     /// Number of failed groups.
+    #[serde(rename = "failed_groups")]
     pub failed: u32,
     /// Median, 99th percentile and maximum of the variation of flows, over groups with traffic.
+    #[serde(rename = "cv_flows", serialize_with = "percentiles")]
     pub cv: [f64; 3],
     /// Largest variation of bytes.
+    #[serde(rename = "cv_bytes_max", serialize_with = "decimals::one")]
     pub cv_bytes: f64,
     /// Mean sampling noise.
+    #[serde(serialize_with = "decimals::one")]
     pub noise: f64,
     /// Ratio of the largest to the smallest load in flows among links of one group, for the worst group; `None` if a
     /// link is idle.
+    #[serde(serialize_with = "decimals::maybe")]
     pub max_min: Option<f64>,
 }
 
+fn percentiles<S: Serializer>(cv: &[f64; 3], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(["p50", "p99", "max"].iter().zip(cv.map(decimals::rounded)))
+}
+
 /// Verdict of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "&'static str")]
 pub enum Verdict {
     /// Every group is as even as its member table and sampling noise allow.
     Balanced,
@@ -77,16 +91,24 @@ impl Verdict {
     }
 }
 
+impl From<Verdict> for &'static str {
+    fn from(verdict: Verdict) -> &'static str {
+        verdict.name()
+    }
+}
+
 /// Results of one scheme.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Results {
     /// Number of flows.
     pub flows: u64,
     /// Number of entries of all member tables.
     pub entries: u64,
     /// Entropy: number of independent bits in which the flows differ.
+    #[serde(rename = "entropy_bits")]
     pub entropy: u32,
     /// Groups with more than one link that a flow may reach.
+    #[serde(skip)]
     pub groups: Vec<GroupStats>,
     /// Decision points of these groups.
     pub points: Vec<PointStats>,
@@ -95,8 +117,10 @@ pub struct Results {
     /// Notes of the planner.
     pub notes: Vec<String>,
     /// Flows on each link of the least even group with traffic.
+    #[serde(rename = "worst_group_flows")]
     pub worst_links: Vec<u64>,
     /// The underlying counters.
+    #[serde(skip)]
     pub counters: Counters,
 }
 

@@ -7,6 +7,7 @@ use super::plan::{Picker, Plan, Question, plan};
 use super::walk::Compiled;
 use crate::flows::{Flow, frame_key};
 use crate::topology::Network;
+use serde::Serialize;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{FrontPort, PortMap};
@@ -23,7 +24,7 @@ use sluice_place::place;
 use std::net::Ipv4Addr;
 
 /// Frames of a capture beside the walks of their flows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Compared {
     /// Frames that were sent.
     pub packets: u64,
@@ -32,8 +33,10 @@ pub struct Compared {
     /// Switches that the frames passed, together.
     pub hops: u64,
     /// Hops at which the switch sent the frame on another link than the walk of its flow, or dropped it.
+    #[serde(rename = "differing_hops")]
     pub differing: u64,
     /// Hops that were left out, because the frame's TTL would have run out before.
+    #[serde(rename = "expired_hops")]
     pub expired: u64,
 }
 

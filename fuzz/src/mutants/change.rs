@@ -1,12 +1,13 @@
 //! A mutation as shown to the program's author: the source location, and the text before and after.
 
 use super::edit::{Edit, statements};
+use serde::Serialize;
 use sluice_asic::gress::Gress;
 use sluice_ir::{Loc, Program, RegisterAction};
 use sluice_ir::{text, words};
 
 /// Lines of a program's text that a mutation changes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// Lines before the mutation.
     pub old: Vec<String>,

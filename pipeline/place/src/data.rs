@@ -4,6 +4,7 @@ use super::deparser::DeparserCost;
 use super::next_table::LongBranch;
 use super::options::Options;
 use super::purpose::Purpose;
+use serde::Serialize;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;
@@ -74,7 +75,7 @@ pub struct PhvAllocation {
 }
 
 /// Part of a logical table in one stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Part {
     /// Stage, from 0.
     pub stage: u8,

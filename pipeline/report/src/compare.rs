@@ -2,14 +2,14 @@
 
 use super::grid::Grid;
 use maud::html;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
 use sluice_charts::{Page, Table, share_bar};
 use sluice_place::report::{Report, hundredths};
 
 /// One quantity of both reports.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Name of the quantity.
     pub what: String,
@@ -19,14 +19,28 @@ pub struct Difference {
     pub available: [Option<u64>; 2],
 }
 
-/// Comparison of two reports, quantity by quantity.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A parameter that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChangedParam {
+    /// Key of the parameter.
+    pub key: String,
+    /// Its values, `-` where a program has no such parameter.
+    pub values: [String; 2],
+}
+
+/// Comparison of two reports, quantity by quantity; serialised with the schema `sluice.comparison/1`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Comparison {
+    schema: &'static str,
     /// Names of the two reports.
     pub names: [String; 2],
-    /// Parameters that differ: key and both values, `-` where a program has no such parameter.
-    pub params: Vec<(String, [String; 2])>,
-    /// Quantities in the order of the report.
+    /// True if the program fits.
+    pub fits: [bool; 2],
+    /// Reasons why a program does not fit.
+    pub reasons: [Option<String>; 2],
+    /// Parameters that differ.
+    pub params: Vec<ChangedParam>,
+    /// Quantities in the order of the report; none if a program does not fit.
     pub rows: Vec<Difference>,
 }
 
@@ -62,10 +76,10 @@ pub fn compare(names: [String; 2], reports: [&Report; 2]) -> Comparison {
         add(format!("{gress} MAU cycles"), &|r| (r.gresses[at].mau_cycles.into(), None));
     }
     add("wire to wire, ns".to_owned(), &|r| (r.total.as_ps().div_ceil(1000), None));
-    Comparison { names, params: params(reports), rows }
+    Comparison { params: params(reports), rows, ..Comparison::impossible(names, [None, None]) }
 }
 
-fn params([a, b]: [&Report; 2]) -> Vec<(String, [String; 2])> {
+fn params([a, b]: [&Report; 2]) -> Vec<ChangedParam> {
     let value = |r: &Report, key: &str| {
         r.params.iter().find(|p| p.key == key).map_or_else(|| "-".to_owned(), |p| p.value.clone())
     };
@@ -73,31 +87,32 @@ fn params([a, b]: [&Report; 2]) -> Vec<(String, [String; 2])> {
     let mut seen = std::collections::BTreeSet::new();
     keys.retain(|k| seen.insert(*k));
     keys.into_iter()
-        .map(|k| (k.to_owned(), [value(a, k), value(b, k)]))
-        .filter(|(_, [a, b])| a != b)
+        .map(|key| ChangedParam { key: key.to_owned(), values: [value(a, key), value(b, key)] })
+        .filter(|param| param.values[0] != param.values[1])
         .collect()
 }
 
-/// Returns the JSON of a comparison in which a program does not fit: the reasons, and no rows.
-#[must_use]
-pub fn json_no_comparison(names: &[String; 2], reasons: &[Option<String>; 2]) -> Value {
-    json!({
-        "schema": "sluice.comparison/1",
-        "names": names,
-        "fits": reasons.each_ref().map(Option::is_none),
-        "reasons": reasons,
-        "params": [],
-        "rows": [],
-    })
-}
-
 impl Comparison {
+    /// Returns the comparison without rows, of which one program or both do not fit, with the reasons.
+    #[must_use]
+    pub fn impossible(names: [String; 2], reasons: [Option<String>; 2]) -> Comparison {
+        let fits = reasons.each_ref().map(Option::is_none);
+        Comparison {
+            schema: "sluice.comparison/1",
+            names,
+            fits,
+            reasons,
+            params: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
     /// Returns the comparison as text. Quantities that are 0 in both reports are left out.
     #[must_use]
     pub fn text(&self) -> String {
         let [a, b] = &self.names;
         let mut out = format!("A: {a}\nB: {b}\n");
-        for (key, [a, b]) in &self.params {
+        for ChangedParam { key, values: [a, b] } in &self.params {
             out += &format!("  {key}: {a} / {b}\n");
         }
         let mut grid = Grid::new(["", "A", "B", "B - A", "A %", "B %"], &[0]);
@@ -126,7 +141,8 @@ impl Comparison {
         };
         let percent =
             |share: Option<f64>| share.map_or_else(String::new, |share| format!("{:.2} %", 100.0 * share));
-        let params = self.params.iter().map(|(key, [a, b])| vec![key.clone(), a.clone(), b.clone()]);
+        let param = |p: &ChangedParam| vec![p.key.clone(), p.values[0].clone(), p.values[1].clone()];
+        let params = self.params.iter().map(param);
         let header = html! { p.verdict { b { "A: " } (a) } p.verdict { b { "B: " } (b) } };
         let rows = html! {
             div.wide { table {
@@ -153,20 +169,5 @@ impl Comparison {
             })
             .section("quantities", "Quantities", &rows)
             .html()
-    }
-
-    /// Returns the comparison as JSON, schema `sluice.comparison/1`.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        json!({
-            "schema": "sluice.comparison/1",
-            "names": self.names,
-            "fits": [true, true],
-            "reasons": [null, null],
-            "params": self.params.iter().map(|(k, v)| json!({ "key": k, "values": v })).collect::<Vec<_>>(),
-            "rows": self.rows.iter().map(|r| json!({
-                "what": r.what, "values": r.values, "available": r.available,
-            })).collect::<Vec<_>>(),
-        })
     }
 }

@@ -19,12 +19,14 @@ mod why_not;
 #[cfg(test)]
 mod tests;
 
-pub use compare::{Comparison, Difference, compare, json_no_comparison};
+pub use compare::{ChangedParam, Comparison, Difference, compare};
 pub use dot::dot;
 pub use html::html;
-pub use json::{json, json_no_fit, notes as notes_json};
+pub use json::{Document, json};
 pub use remedies::{Remedy, remedies};
 pub use sweep::{Sweep, SweepPoint, sweep};
 pub use text::{COLUMN_HEADINGS, notes, short, text, text_no_fit, text_no_fit_with};
 pub use vendor::{resources_log, table_summary};
-pub use why_not::{Binding, Change, Ended, MAX_PLACEMENTS, Question, Trial, WhyNot, why_not};
+pub use why_not::{
+    Binding, Change, Ended, MAX_PLACEMENTS, Question, RelaxedValue, Resize, Trial, WhyNot, why_not,
+};

@@ -1,14 +1,16 @@
 //! Remedies for a program that does not fit: single changes, found by placing it again.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use sluice_ir::Program;
 
 /// One change after which a program fits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Remedy {
     /// A parameter lowered to the largest value that fits.
     Lower {
         /// The parameter.
+        #[serde(rename = "set")]
         key: String,
         /// Its value.
         from: u64,
@@ -16,7 +18,10 @@ pub enum Remedy {
         to: u64,
     },
     /// Another chip.
-    Chip(String),
+    Chip {
+        /// Its name.
+        chip: String,
+    },
 }
 
 impl Remedy {
@@ -25,16 +30,7 @@ impl Remedy {
     pub fn loss(&self) -> f64 {
         match self {
             Remedy::Lower { from, to, .. } => (from - to) as f64 / *from as f64,
-            Remedy::Chip(_) => f64::INFINITY,
-        }
-    }
-
-    /// Returns the remedy as JSON.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        match self {
-            Remedy::Lower { key, from, to } => json!({ "set": key, "from": from, "to": to }),
-            Remedy::Chip(chip) => json!({ "chip": chip }),
+            Remedy::Chip { .. } => f64::INFINITY,
         }
     }
 }
@@ -56,7 +52,7 @@ pub fn remedies<E>(
         list.extend(lowered(from, &mut |to| fits(&lower(to)))?.map(lower));
     }
     for chip in chips {
-        let remedy = Remedy::Chip((*chip).to_owned());
+        let remedy = Remedy::Chip { chip: (*chip).to_owned() };
         if fits(&remedy)? {
             list.push(remedy);
         }

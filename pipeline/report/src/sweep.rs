@@ -1,9 +1,10 @@
 //! Sweeps: one parameter of a program over many values, and the largest value that fits.
 
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
 use sluice_asic::chip::Column;
 use sluice_place::NoFit;
 use sluice_place::report::Report;
+use std::collections::BTreeMap;
 
 /// A program placed with one value of the parameter.
 #[derive(Clone, Debug)]
@@ -84,30 +85,46 @@ impl Sweep {
     pub fn smallest_failure(&self) -> Option<u64> {
         self.points.iter().filter(|p| !p.fits()).map(|p| p.value).min()
     }
+}
 
-    /// Returns the sweep as JSON, schema `sluice.sweep/1`.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        let totals = |r: &Report| -> Map<String, Value> {
-            Column::ALL.iter().map(|c| (c.id().to_owned(), Value::from(r.totals[c.index()]))).collect()
-        };
-        let point = |p: &SweepPoint| match &p.result {
-            Ok(r) => json!({
-                "value": p.value, "fits": true, "reason": null, "stages": r.stages_used(),
-                "totals": totals(r), "total_ns": r.total.as_ps().div_ceil(1000),
-            }),
-            Err(reason) => json!({
-                "value": p.value, "fits": false, "reason": reason, "stages": null, "totals": null,
-                "total_ns": null,
-            }),
-        };
-        json!({
-            "schema": "sluice.sweep/1",
-            "key": self.key,
-            "from": self.from,
-            "to": self.to,
-            "largest_that_fits": self.largest(),
-            "points": self.points.iter().map(point).collect::<Vec<_>>(),
-        })
+/// The sweep with the schema `sluice.sweep/1`.
+impl Serialize for Sweep {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Points<'a> {
+            schema: &'static str,
+            key: &'a str,
+            from: u64,
+            to: u64,
+            largest_that_fits: Option<u64>,
+            points: &'a [SweepPoint],
+        }
+        let Sweep { key, from, to, points } = self;
+        let (from, to, largest_that_fits) = (*from, *to, self.largest());
+        Points { schema: "sluice.sweep/1", key, from, to, largest_that_fits, points }.serialize(serializer)
+    }
+}
+
+impl Serialize for SweepPoint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Point<'a> {
+            value: u64,
+            fits: bool,
+            reason: Option<&'a str>,
+            stages: Option<u32>,
+            totals: Option<BTreeMap<&'static str, u32>>,
+            total_ns: Option<u64>,
+        }
+        let report = self.result.as_ref().ok();
+        Point {
+            value: self.value,
+            fits: self.fits(),
+            reason: self.result.as_ref().err().map(String::as_str),
+            stages: report.map(Report::stages_used),
+            totals: report.map(|r| Column::ALL.map(|c| (c.id(), r.totals[c.index()])).into()),
+            total_ns: report.map(|r| r.total.as_ps().div_ceil(1000)),
+        }
+        .serialize(serializer)
     }
 }

@@ -228,7 +228,7 @@ fn tables(report: &Report) -> String {
         let dash = |n: u64| if n == 0 { "-".to_owned() } else { n.to_string() };
         grid.row([
             format!("  {}", without_place(t)),
-            if t.ghost { "ghost" } else { t.gress.name() }.to_owned(),
+            t.control.to_owned(),
             t.kind.to_owned(),
             stages_of(&t.parts),
             ids_of(&t.parts),
@@ -260,7 +260,7 @@ fn arrays(report: &Report) -> String {
         ["  Array", "Gress", "Kind", "Cell", "Size", "ALU (stage:row)", "SRAM", "MapRAM", "Used by"];
     let mut grid = Grid::new(heading, &[0, 1, 2, 3, 5, 8]);
     for a in &report.arrays {
-        let alus: Vec<String> = a.alus.iter().map(|(stage, row)| format!("{stage}:{row}")).collect();
+        let alus: Vec<String> = a.alus.iter().map(|alu| format!("{}:{}", alu.stage, alu.row)).collect();
         grid.row([
             format!("  {}", a.name),
             a.gress.name().to_owned(),
@@ -283,8 +283,8 @@ fn arrays(report: &Report) -> String {
         let number = a.instructions.len();
         let _ =
             writeln!(out, "  {}: {number} instruction{}{rows}", a.name, if number == 1 { "" } else { "s" });
-        for (action, uses) in &a.instructions {
-            let _ = writeln!(out, "    {action}: {uses}");
+        for instruction in &a.instructions {
+            let _ = writeln!(out, "    {}: {}", instruction.action, instruction.uses);
         }
     }
     out

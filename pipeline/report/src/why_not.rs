@@ -17,10 +17,11 @@ mod render;
 #[cfg(test)]
 mod tests;
 
-pub use change::Change;
+pub use change::{Change, Resize};
 
 use crate::remedies::{Remedy, remedies};
 use relax::Relaxed;
+use serde::Serialize;
 use sluice_asic::chip::ChipSpec;
 use sluice_ir::verify::{has_errors, verify};
 use sluice_ir::{Program, Table};
@@ -34,27 +35,41 @@ const MAX_BINDINGS: usize = 5;
 const MAX_TABLES: usize = 6;
 
 /// A constraint that keeps a program from fitting.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Binding {
     /// Resource or number of the chip: `tcam`, `phv`, `deparser.checksum_units`; `rule` for a rule without a number.
     pub resource: String,
     /// The placer's reason, in one line.
     pub reason: String,
-    /// Values of a chip file without this constraint, each with the chip's own value; empty if none helped.
-    pub relaxed: Vec<(String, String, String)>,
+    /// Values of a chip file without this constraint; empty if none helped.
+    pub relaxed: Vec<RelaxedValue>,
+}
+
+/// A value of a chip file that relaxes a constraint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RelaxedValue {
+    /// Key of the chip file.
+    pub key: String,
+    /// The chip's own value.
+    pub chip: String,
+    /// The value that relaxes.
+    pub value: String,
 }
 
 /// A change that was placed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trial {
     /// The change.
     pub change: Change,
+    /// True if the changed program fits.
+    pub fits: bool,
     /// The reason why the changed program does not fit; `None` if it fits.
     pub reason: Option<String>,
 }
 
 /// Reason why a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Ended {
     /// Every change was tried.
     Complete,
@@ -65,16 +80,21 @@ pub enum Ended {
 }
 
 /// Answer to the question why a program does not fit.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WhyNot {
     /// Name of the program.
+    #[serde(skip)]
     pub program: String,
     /// Name of the chip.
+    #[serde(skip)]
     pub chip: String,
     /// Constraints in the order in which they bind, at most five.
+    #[serde(rename = "constraints")]
     pub bindings: Vec<Binding>,
     /// True if the program fits a chip without these constraints.
     pub fits_relaxed: bool,
+    /// The smallest change found after which the program fits; of equals, the first tried.
+    smallest: Option<Change>,
     /// All changes tried, in order.
     pub tried: Vec<Trial>,
     /// Placements done.
@@ -86,10 +106,8 @@ pub struct WhyNot {
 impl WhyNot {
     /// Returns the smallest change found after which the program fits.
     #[must_use]
-    pub fn smallest(&self) -> Option<&Change> {
-        let fit = self.tried.iter().filter(|t| t.reason.is_none()).map(|t| &t.change);
-        // Of equals, the first tried.
-        fit.reduce(|best, next| if next.cost() < best.cost() { next } else { best })
+    pub const fn smallest(&self) -> Option<&Change> {
+        self.smallest.as_ref()
     }
 }
 
@@ -120,6 +138,7 @@ pub fn why_not(
         chip: question.chip.name.clone(),
         bindings: Vec::new(),
         fits_relaxed: false,
+        smallest: None,
         tried: Vec::new(),
         placements: 0,
         ended: Ended::Complete,
@@ -139,6 +158,8 @@ pub fn why_not(
         answer.ended = done.err().unwrap_or(Ended::Complete);
     }
     (answer.tried, answer.placements) = (search.tried, search.placements);
+    let fit = answer.tried.iter().filter(|trial| trial.fits).map(|trial| &trial.change);
+    answer.smallest = fit.reduce(|best, next| if next.cost() < best.cost() { next } else { best }).cloned();
     Some(answer)
 }
 
@@ -229,7 +250,7 @@ impl Search<'_, '_> {
         let placed = self.place(program, chip)?;
         let reason = placed.err().map(|no_fit| no_fit.reason());
         let fits = reason.is_none();
-        self.tried.push(Trial { change, reason });
+        self.tried.push(Trial { change, fits, reason });
         Ok(fits)
     }
 
@@ -273,7 +294,7 @@ impl Search<'_, '_> {
         let (from, least) = (data.size, (data.entries.len() as u32).max(1));
         let depth = self.question.chip.mau.tcam_depth.max(1);
         let step = if from / 8 >= depth { depth } else { 1 };
-        let change = |to| Change::Size { table: data.name.clone(), from, to };
+        let change = |to| Change::Size { table: data.name.clone(), size: Resize { from, to } };
         if least >= from || self.attempt(change(least))? != Some(true) {
             return Ok(());
         }
@@ -297,7 +318,7 @@ impl Search<'_, '_> {
                 Some(lowered) => self.judge(Change::Remedy(remedy.clone()), &lowered, chip),
                 None => Ok(false),
             },
-            Remedy::Chip(name) => match chips.iter().find(|c| c.name == *name) {
+            Remedy::Chip { chip } => match chips.iter().find(|c| c.name == *chip) {
                 Some(other) => self.judge(Change::Remedy(remedy.clone()), program, other),
                 None => Ok(false),
             },

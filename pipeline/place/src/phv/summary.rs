@@ -1,6 +1,7 @@
 //! Summary of an allocation for reports: use per group, and the content of each container.
 
 use crate::data::PhvAllocation;
+use serde::{Serialize, Serializer};
 use sluice_asic::alu::AluOp;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
@@ -11,28 +12,33 @@ use sluice_ir::{Expr, Field, PrimitiveKind, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Use of the containers of one size and kind in one group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct GroupUsage {
     /// MAU group; for tagalong containers the collection, from 0.
     pub group: u16,
-    /// Size in bits.
+    /// Size; serialised as its bits.
+    #[serde(serialize_with = "bits")]
     pub size: ContainerSize,
     /// Kind.
     pub kind: ContainerKind,
     /// Number of containers on the chip.
     pub containers: u32,
     /// Containers in use, by [`Gress::index`].
+    #[serde(serialize_with = "by_gress")]
     pub used: [u32; 2],
     /// Bits in use in these containers, by [`Gress::index`].
+    #[serde(serialize_with = "by_gress")]
     pub bits: [u32; 2],
+    /// Number of bits on the chip.
+    pub bits_available: u32,
 }
 
-impl GroupUsage {
-    /// Returns the number of bits on the chip.
-    #[must_use]
-    pub const fn bits_available(&self) -> u32 {
-        self.containers * self.size.bits()
-    }
+fn bits<S: Serializer>(size: &ContainerSize, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u32(size.bits())
+}
+
+fn by_gress<S: Serializer>(values: &[u32; 2], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(Gress::ALL.iter().zip(values))
 }
 
 /// Bits of one variable in a container.
@@ -71,26 +77,32 @@ impl ContainerRow {
 }
 
 /// A number in two containers, with the carry of its sums and differences between them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CarryRow {
     /// Field.
+    #[serde(skip)]
     pub field: Field,
     /// Name.
+    #[serde(rename = "field")]
     pub name: String,
-    /// Containers of the low 32 bits and of the other bits, by name.
-    pub containers: [String; 2],
+    /// Name of the container of the low 32 bits.
+    pub low: String,
+    /// Name of the container of the other bits.
+    pub high: String,
 }
 
 /// Summary of a placed program's PHV.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PhvSummary {
     /// Use of containers, by size in order of addresses, then kind, then group.
     pub groups: Vec<GroupUsage>,
     /// Containers in use, in order.
+    #[serde(skip)]
     pub rows: Vec<ContainerRow>,
     /// Numbers of more than 32 bits in sums and differences, in order of declaration.
     pub carries: Vec<CarryRow>,
     /// Number of validity bits, by [`Gress::index`].
+    #[serde(serialize_with = "by_gress")]
     pub pov_bits: [u32; 2],
     /// Most validity bits of a gress.
     pub pov_available: u32,
@@ -118,8 +130,10 @@ pub fn summary(program: &Program, chip: &ChipSpec, allocation: &PhvAllocation) -
             containers: 0,
             used: [0; 2],
             bits: [0; 2],
+            bits_available: 0,
         });
         usage.containers += 1;
+        usage.bits_available += info.size.bits();
         if let Ok(at) = rows.binary_search_by_key(&container, |r| r.container) {
             let row = &rows[at];
             usage.used[row.gress.index()] += 1;
@@ -150,8 +164,8 @@ fn carries(program: &Program, inventory: &PhvInventory, allocation: &PhvAllocati
     let row = |field: Field| {
         let [high, low] = allocation.slices(field) else { return None };
         let name = |c: Container| Some(inventory.get(c)?.to_string());
-        let containers = [name(low.container)?, name(high.container)?];
-        Some(CarryRow { field, name: program.fields.get(field)?.name.clone(), containers })
+        let (low, high) = (name(low.container)?, name(high.container)?);
+        Some(CarryRow { field, name: program.fields.get(field)?.name.clone(), low, high })
     };
     fields.into_iter().filter_map(row).collect()
 }

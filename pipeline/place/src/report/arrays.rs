@@ -1,7 +1,9 @@
 //! Arrays of a program in a report: counters, registers, meters, low-pass filters and WRED, with their units and the
 //! instructions of stateful ALUs.
 
+use super::serial;
 use crate::{ArrayRef, Owner, Placement, Purpose, node_name};
+use serde::Serialize;
 use sluice_asic::chip::Column;
 use sluice_asic::geometry::CounterFormat;
 use sluice_asic::gress::Gress;
@@ -12,7 +14,7 @@ use sluice_ir::{CounterHome, CounterKind, Loc, PrimitiveKind, Program};
 use std::collections::BTreeSet;
 
 /// A counter, register or meter array.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ArrayReport {
     /// Name.
     pub name: String,
@@ -28,18 +30,38 @@ pub struct ArrayReport {
     pub table: Option<String>,
     /// Nodes that access the array.
     pub users: Vec<String>,
-    /// Its ALUs, as stage and logical row.
-    pub alus: Vec<(u8, u16)>,
+    /// Its ALUs.
+    pub alus: Vec<AluReport>,
     /// SRAMs, spare banks included.
     pub srams: u32,
     /// Map RAMs, those for colours included.
     pub map_rams: u32,
     /// Rows of the stateful ALU's register file with large constants and parameters.
+    #[serde(rename = "register_file_rows")]
     pub file_rows: u32,
-    /// Instructions of the stateful ALU: register action, and the parts of the ALU that it uses.
-    pub instructions: Vec<(String, String)>,
+    /// Instructions of the stateful ALU.
+    pub instructions: Vec<InstructionReport>,
     /// Place in the source.
+    #[serde(flatten, serialize_with = "serial::place")]
     pub at: Loc,
+}
+
+/// A meter ALU or statistics ALU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct AluReport {
+    /// Stage, from 0.
+    pub stage: u8,
+    /// Logical row.
+    pub row: u16,
+}
+
+/// An instruction of a stateful ALU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InstructionReport {
+    /// Register action.
+    pub action: String,
+    /// Parts of the ALU that it uses.
+    pub uses: String,
 }
 
 /// Returns all arrays: registers, then meters, then counters.
@@ -50,8 +72,11 @@ pub(super) fn of(program: &Program, placement: &Placement) -> Vec<ArrayReport> {
         let mapped = salu::map(program, register, &placement.chip).ok();
         let actions = mapped.iter().flat_map(|m| &m.actions);
         let programs: Vec<_> = actions.clone().map(|(_, p)| p.clone()).collect();
-        let instructions =
-            actions.map(|(a, p)| (program.register_actions[*a].name.clone(), salu::summary(p))).collect();
+        let instructions = actions.map(|(a, p)| InstructionReport {
+            action: program.register_actions[*a].name.clone(),
+            uses: salu::summary(p),
+        });
+        let instructions = instructions.collect();
         let params = mapped.as_ref().map_or(0, |m| m.rows.len());
         let file_rows = (register_file_rows(&programs, &placement.chip.salu) + params) as u32;
         let cell = data.format.to_string();
@@ -133,7 +158,7 @@ fn array(
         size: program.cells(home),
         table,
         users: nodes.iter().map(|&n| node_name(program, &placed.cfg, n)).collect(),
-        alus: units(alu).into_iter().map(|(stage, row, _)| (stage, row)).collect(),
+        alus: units(alu).into_iter().map(|(stage, row, _)| AluReport { stage, row }).collect(),
         srams: units(Column::Sram).len() as u32,
         map_rams: units(Column::MapRam).len() as u32,
         file_rows: 0,

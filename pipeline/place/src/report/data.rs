@@ -6,11 +6,13 @@ use super::detail::Detail;
 use super::limits::{self, Limit};
 use super::next_table::NextTables;
 use super::power::PowerReport;
+use super::serial;
 use super::ways::{PartWays, usable, ways};
 use crate::deparser::DeparserCost;
 use crate::params::param_bits;
 use crate::phv::{self, PhvSummary};
 use crate::{DependencyGraph, Options, Owner, Part, PlacedState, Placement, Purpose, node_name, parser};
+use serde::Serialize;
 use sluice_asic::chip::{Assumption, ChipSpec, Column, DeparserSpec};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::{PacketLatency, PassLatency, StageDependency};
@@ -23,22 +25,25 @@ use std::collections::BTreeSet;
 pub type Usage = [u32; 20];
 
 /// Report of one stage.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StageReport {
     /// Stage, from 0.
     pub stage: u8,
     /// Units in use.
+    #[serde(serialize_with = "serial::by_column")]
     pub used: Usage,
     /// Dependency on the stages before, by [`Gress::index`].
+    #[serde(skip)]
     pub dependencies: [StageDependency; 2],
 }
 
 /// A path through a parser.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PathReport {
     /// State names, joined by ` > `.
     pub path: String,
     /// Bytes extracted.
+    #[serde(skip)]
     pub bytes: u32,
     /// Cycles, the parser's fixed cycles included.
     pub cycles: u64,
@@ -70,9 +75,10 @@ pub struct GressReport {
 }
 
 /// Hardware parser state.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StateReport {
     /// Name; the stack elements that were extracted before follow after `+`.
+    #[serde(rename = "state")]
     pub name: String,
     /// Cycles.
     pub cycles: u16,
@@ -85,14 +91,16 @@ pub struct StateReport {
 }
 
 /// Report of a node: a table, a keyless action or a condition.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableReport {
     /// Name; `cond-N` for a condition.
     pub name: String,
     /// Gress.
+    #[serde(skip)]
     pub gress: Gress,
-    /// True if the node belongs to the ghost control, which shares the stages of ingress.
-    pub ghost: bool,
+    /// Control block of the node: `ingress`, `egress`, or `ghost`, which shares the stages of ingress.
+    #[serde(rename = "gress")]
+    pub control: &'static str,
     /// `exact`, `ternary`, `alpm`, `atcam`, `keyless` or `condition`.
     pub kind: &'static str,
     /// Parts in search order.
@@ -100,17 +108,22 @@ pub struct TableReport {
     /// Earliest stage that the dependencies alone allow.
     pub min_stage: u8,
     /// Number of stages that dependent nodes need after this node's stage.
+    #[serde(skip)]
     pub tail: u32,
     /// Reason why the node is in no earlier stage.
     pub why: String,
     /// Entries required by the program.
+    #[serde(rename = "entries_required")]
     pub required: u32,
     /// Entries for which the parts have room; TCAM rows if a key is a range.
+    #[serde(rename = "entries_allocated")]
     pub allocated: u64,
     /// Required entries that are expected to fit before an insertion fails; fewer than required if an exact table's ways
     /// have too few spare rows.
+    #[serde(rename = "entries_usable")]
     pub usable: u64,
     /// TCAM rows required; more than entries if a key is a range.
+    #[serde(rename = "rows_required")]
     pub rows: u64,
     /// SRAMs of any purpose; shared SRAMs count in full.
     pub srams: u32,
@@ -125,10 +138,13 @@ pub struct TableReport {
     /// Memory layout of each part, as in `4 ways of 1 RAM, 1 wide, 3 to a word with 4 version bits`.
     pub layout: Vec<String>,
     /// Ageing of entries, as in `notify 3 bits every 10ms`; `None` if they do not age.
+    #[serde(rename = "idle_timeout")]
     pub idle: Option<String>,
     /// Text of a condition; empty for other nodes.
+    #[serde(serialize_with = "serial::unless_empty")]
     pub condition: String,
     /// Location in the program's source.
+    #[serde(flatten, serialize_with = "serial::place")]
     pub at: Loc,
 }
 
@@ -184,7 +200,7 @@ pub struct Report {
 }
 
 /// A part of a program's source that the program on the chip approximates or ignores.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SourceNote {
     /// The file.
     pub file: String,
@@ -197,12 +213,14 @@ pub struct SourceNote {
 }
 
 /// Highest packet rates of the parts of a pipe, in packets per second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Ceilings {
     /// Rate of a gress: one packet per cycle, less if the deparser cannot hold as many packets as the stages (model: chip
     /// §6.4; cycles §6).
+    #[serde(rename = "gress_packets_per_second")]
     pub gress: u64,
     /// Rate of the recirculation ports of a pipe together, with the shortest frames.
+    #[serde(rename = "recirculated_packets_per_second")]
     pub recirculation: u64,
     /// Length of these frames on the line, in bytes.
     pub recirculated_bytes: u64,
@@ -465,7 +483,7 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
         rows,
         name: node_name(program, &gress.cfg, node),
         gress: owner.gress,
-        ghost: gress.cfg.is_ghost(node),
+        control: if gress.cfg.is_ghost(node) { "ghost" } else { owner.gress.name() },
         kind,
         parts: placed.parts.clone(),
         min_stage: placed.min_stage,

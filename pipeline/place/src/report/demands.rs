@@ -2,13 +2,14 @@
 
 use crate::data::{Owner, Part, PhvAllocation, Placement};
 use crate::report::ways::ways;
+use serde::Serialize;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::PhvInventory;
 use sluice_ir::cfg::NodeKind;
 use sluice_ir::{Field, Program};
 
 /// A demand of the author.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AuthorDemand {
     /// The demand as an annotation of P4.
     pub demand: String,

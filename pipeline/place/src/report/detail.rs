@@ -2,6 +2,7 @@
 
 use crate::bits::PhvView;
 use crate::{DependencyGraph, Owner, Placement, stage_latencies};
+use serde::Serialize;
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageLatency;
@@ -11,7 +12,7 @@ use sluice_ir::{Field, Loc, Next, ParserOpKind, ParserState, Program, StateData,
 use std::collections::BTreeMap;
 
 /// Unit in use.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnitReport {
     /// Stage, from 0.
     pub stage: u8,
@@ -28,7 +29,7 @@ pub struct UnitReport {
 }
 
 /// Dependency between two nodes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EdgeReport {
     /// Node that is first in program order, as index in [`super::Report::tables`].
     pub from: usize,
@@ -37,6 +38,7 @@ pub struct EdgeReport {
     /// `match`, `action`, `output`, `container conflict`, `anti` or `control`.
     pub kind: &'static str,
     /// Least number of stages from the first to the second; `None` if the order is free.
+    #[serde(rename = "stages")]
     pub distance: Option<u32>,
     /// Field or validity bit that causes the dependency; `None` for control dependencies.
     pub through: Option<String>,
@@ -60,14 +62,25 @@ pub struct StateReport {
 }
 
 /// Content of one container.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ContainerReport {
     /// Name (`W12`).
     pub name: String,
     /// Gress that uses the container.
     pub gress: Gress,
-    /// Variables from the most significant bit on: name with the bits of it, lowest container bit, width in bits.
-    pub holds: Vec<(String, u8, u16)>,
+    /// Variables from the most significant bit on.
+    pub holds: Vec<HeldReport>,
+}
+
+/// Bits of a variable in a container.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HeldReport {
+    /// Name of the variable, with its bits if they are not all.
+    pub what: String,
+    /// Lowest bit of the container.
+    pub bit: u8,
+    /// Width in bits.
+    pub width: u16,
 }
 
 /// A field in the PHV.
@@ -151,7 +164,7 @@ fn containers(program: &Program, placement: &Placement) -> Vec<ContainerReport> 
                     let whole = var_width(program, s.var) == s.width;
                     let bits =
                         if whole { String::new() } else { format!("[{}:{}]", s.lo + s.width - 1, s.lo) };
-                    (format!("{name}{bits}"), s.at, s.width)
+                    HeldReport { what: format!("{name}{bits}"), bit: s.at, width: s.width }
                 })
                 .collect(),
         })

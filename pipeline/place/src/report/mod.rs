@@ -11,15 +11,16 @@ mod detail;
 mod limits;
 mod next_table;
 mod power;
+mod serial;
 mod ways;
 
-pub use arrays::ArrayReport;
+pub use arrays::{AluReport, ArrayReport, InstructionReport};
 pub use data::{
     Ceilings, GressReport, PathReport, Report, SourceNote, StageReport, TableReport, TogetherReport, Usage,
     deparser_rows, hundredths,
 };
 pub use demands::AuthorDemand;
-pub use detail::{ContainerReport, Detail, EdgeReport, FieldReport, StateReport, UnitReport};
+pub use detail::{ContainerReport, Detail, EdgeReport, FieldReport, HeldReport, StateReport, UnitReport};
 pub use limits::Limit;
 pub use next_table::{BranchReport, NextTables};
 pub use power::{PowerReport, TablePower, watts};

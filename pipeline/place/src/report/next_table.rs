@@ -1,11 +1,12 @@
 //! Next tables in a report: the carriers of outcomes that are used in later stages.
 
 use crate::{Carrier, Placement, node_name};
+use serde::Serialize;
 use sluice_asic::gress::Gress;
 use sluice_ir::Program;
 
 /// Next tables of a placed program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NextTables {
     /// Bits of a next-table code.
     pub code_bits: u32,
@@ -20,11 +21,12 @@ pub struct NextTables {
     /// Long-branch tags of the chip.
     pub tags_available: u32,
     /// Outcomes that cross stages in which no node runs on them.
+    #[serde(rename = "long_branches")]
     pub branches: Vec<BranchReport>,
 }
 
 /// An outcome that is used in a later stage, with its carrier. One of `tag`, `pointer`, `relays` and `retested_in` is set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BranchReport {
     /// Gress.
     pub gress: Gress,

@@ -4,6 +4,7 @@
 //! be switched off by predication.
 
 use crate::{ArrayRef, Owner, Placement, Purpose, node_name};
+use serde::Serialize;
 use sluice_asic::chip::{Column, PowerSpec};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::{StageDependency, deparser_rate};
@@ -14,7 +15,7 @@ use sluice_ir::{CounterKind, Program};
 use std::collections::BTreeSet;
 
 /// Power of a node's memories.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TablePower {
     /// Name of the node.
     pub name: String,
@@ -23,15 +24,18 @@ pub struct TablePower {
     /// Nanowatts if every packet runs the node.
     pub nanowatts: u64,
     /// Nanowatts of `nanowatts` that packets pay that do not run the node.
+    #[serde(rename = "always_nanowatts")]
     pub always: u64,
 }
 
 /// Power of a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PowerReport {
     /// Nanowatts of the path with the highest power, at one packet per cycle or the lower rate that the chip reaches.
+    #[serde(rename = "nanowatts")]
     pub worst: u64,
     /// Limit of the chip, in nanowatts.
+    #[serde(rename = "limit_nanowatts")]
     pub limit: u64,
     /// Nodes of that path and nodes that cannot be switched off, in program order.
     pub path: Vec<String>,

@@ -139,7 +139,7 @@ pub(super) fn source(at: &Loc) -> Markup {
 /// Lists registers, counters and meters.
 pub(super) fn arrays(report: &Report) -> Markup {
     let alus = |a: &ArrayReport| {
-        let places = a.alus.iter().map(|(stage, row)| format!("stage {stage} row {row}"));
+        let places = a.alus.iter().map(|alu| format!("stage {} row {}", alu.stage, alu.row));
         places.collect::<Vec<_>>().join(", ")
     };
     html! {
@@ -188,7 +188,7 @@ pub(super) fn containers(report: &Report) -> Markup {
                 @for c in report.detail.containers.iter().filter(|c| c.gress == gress) {
                     div.(gress.name()) {
                         b { (c.name) } " "
-                        (c.holds.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>().join(" · "))
+                        (c.holds.iter().map(|held| held.what.as_str()).collect::<Vec<_>>().join(" · "))
                     }
                 }
             }

@@ -4,8 +4,8 @@ use super::{percent, wrap};
 use crate::grid::Grid;
 use sluice_asic::phv::{ContainerKind, ContainerSize};
 use sluice_place::phv::CarryRow;
-use sluice_place::report::ContainerReport;
 use sluice_place::report::Report;
+use sluice_place::report::{ContainerReport, HeldReport};
 
 pub(super) fn phv(report: &Report) -> String {
     let mut grid =
@@ -45,7 +45,7 @@ pub(super) fn phv(report: &Report) -> String {
         out += "  at the same bits, one at a time:\n";
         out += &wrap(&shared, ", ");
     }
-    let number = |c: &CarryRow| format!("{} {}-{}", c.name, c.containers[0], c.containers[1]);
+    let number = |c: &CarryRow| format!("{} {}-{}", c.name, c.low, c.high);
     let numbers: Vec<String> = report.phv.carries.iter().map(number).collect();
     if !numbers.is_empty() {
         out += "  numbers with a carry from one container to the next:\n";
@@ -56,9 +56,9 @@ pub(super) fn phv(report: &Report) -> String {
 
 /// Returns the names of the fields that share bits of a container.
 fn shared_bits(container: &ContainerReport) -> Option<String> {
-    let bits = |(_, at, width): &(String, u8, u16)| ((1_u64 << (*width).min(32)) - 1) << at;
+    let bits = |held: &HeldReport| ((1_u64 << held.width.min(32)) - 1) << held.bit;
     let total = container.holds.iter().map(|h| bits(h).count_ones()).sum::<u32>();
     let taken = container.holds.iter().fold(0, |all, h| all | bits(h)).count_ones();
-    let names: Vec<&str> = container.holds.iter().map(|(name, ..)| name.as_str()).collect();
+    let names: Vec<&str> = container.holds.iter().map(|held| held.what.as_str()).collect();
     (taken < total).then(|| format!("{} {}", container.name, names.join(" | ")))
 }

@@ -1,6 +1,8 @@
 //! Changes of a program that may make it fit, each as an edit of the program.
 
+use super::render::kind_name;
 use crate::remedies::Remedy;
+use serde::{Serialize, Serializer};
 use sluice_ir::{
     Action, ActionData, Algorithmic, ApplyArms, Block, CounterHome, Expr, Key, KeyValue, Loc, MatchKind,
     PrimitiveKind, Program, Stmt, StmtKind, Table,
@@ -10,11 +12,13 @@ use sluice_ir::{
 const PARTITIONS: [u32; 2] = [1024, 8192];
 
 /// One change of a program, or another chip.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Change {
     /// A table without its pin.
     Unpin {
         /// The table.
+        #[serde(rename = "unpin")]
         table: String,
         /// The stage to which it is pinned.
         stage: u8,
@@ -24,12 +28,16 @@ pub enum Change {
         /// The table.
         table: String,
         /// The field of the key.
+        #[serde(rename = "key")]
         field: String,
         /// Its match kind.
+        #[serde(serialize_with = "kind_word")]
         from: MatchKind,
         /// The other match kind.
+        #[serde(serialize_with = "kind_word")]
         to: MatchKind,
         /// True if the table has constant entries, all of which the other kind can express.
+        #[serde(rename = "entries_allow")]
         proven: bool,
     },
     /// A table of prefixes in SRAM behind a small TCAM (ALPM).
@@ -37,6 +45,7 @@ pub enum Change {
         /// The table.
         table: String,
         /// Partitions of SRAM.
+        #[serde(rename = "alpm_partitions")]
         partitions: u32,
     },
     /// A table divided into two, of which the second is applied if the first one misses.
@@ -44,22 +53,22 @@ pub enum Change {
         /// The table.
         table: String,
         /// Entries of both.
+        #[serde(rename = "split")]
         sizes: (u32, u32),
     },
     /// A smaller table.
     Size {
         /// The table.
         table: String,
-        /// Its size.
-        from: u32,
-        /// The smaller size.
-        to: u32,
+        /// Its sizes.
+        size: Resize,
     },
     /// A table without one of its keys.
     DropKey {
         /// The table.
         table: String,
         /// The field of the key.
+        #[serde(rename = "drop_key")]
         field: String,
         /// Its bits.
         bits: u16,
@@ -69,12 +78,26 @@ pub enum Change {
         /// The action.
         action: String,
         /// The parameter.
+        #[serde(rename = "drop_parameter")]
         param: String,
         /// Its bits.
         bits: u16,
     },
     /// Another value of a parameter of the program, or another chip.
     Remedy(Remedy),
+}
+
+/// Sizes of a table, in entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Resize {
+    /// The program's size.
+    pub from: u32,
+    /// The smaller size.
+    pub to: u32,
+}
+
+fn kind_word<S: Serializer>(kind: &MatchKind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind_name(*kind))
 }
 
 impl Change {
@@ -85,11 +108,11 @@ impl Change {
             Change::Unpin { .. } | Change::Kind { proven: true, .. } => (0, 0.0),
             Change::Alpm { partitions, .. } => (1, f64::from(*partitions)),
             Change::Split { .. } => (1, 0.0),
-            Change::Size { from, to, .. } => (2, share(*from, *to)),
+            Change::Size { size: Resize { from, to }, .. } => (2, share(*from, *to)),
             Change::Remedy(remedy @ Remedy::Lower { .. }) => (2, remedy.loss()),
             Change::Kind { .. } => (3, 0.0),
             Change::DropKey { bits, .. } | Change::DropParam { bits, .. } => (4, f64::from(*bits)),
-            Change::Remedy(Remedy::Chip(_)) => (5, 0.0),
+            Change::Remedy(Remedy::Chip { .. }) => (5, 0.0),
         }
     }
 
@@ -102,7 +125,7 @@ impl Change {
                 let table = &mut p.tables[table(name)?];
                 (table.pin, table.rules.pin_entries) = (None, None);
             }
-            Change::Size { table: name, to, .. } => p.tables[table(name)?].size = *to,
+            Change::Size { table: name, size } => p.tables[table(name)?].size = size.to,
             Change::Kind { table: name, field, to, .. } => {
                 let table = table(name)?;
                 let at = key_of(program, table, field)?;

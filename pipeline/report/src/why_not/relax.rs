@@ -1,5 +1,6 @@
 //! Relaxes one constraint of a chip: more of one resource, and whatever else a chip with more of it must have.
 
+use super::RelaxedValue;
 use serde_json::{Value, json};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_place::{NoFit, Resource};
@@ -86,13 +87,13 @@ impl<'a> Relaxed<'a> {
     }
 
     /// Keeps the values of the last step; returns those that are new or changed, each with the chip's own value.
-    pub(super) fn accept(&mut self) -> Vec<(String, String, String)> {
+    pub(super) fn accept(&mut self) -> Vec<RelaxedValue> {
         let trial = std::mem::take(&mut self.trial);
         let changed = trial.iter().filter(|(key, value)| self.values.get(*key) != Some(value));
         let list = changed
             .map(|(key, value)| {
-                let own = at(&self.own, key).map(Value::to_string).unwrap_or_default();
-                ((*key).to_owned(), own, value.to_string())
+                let chip = at(&self.own, key).map(Value::to_string).unwrap_or_default();
+                RelaxedValue { key: (*key).to_owned(), chip, value: value.to_string() }
             })
             .collect();
         self.values = trial;

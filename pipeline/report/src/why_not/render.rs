@@ -1,12 +1,11 @@
-//! The answer as text and JSON.
+//! The answer as text.
 
-use super::{Binding, Change, Ended, MAX_PLACEMENTS, Trial, WhyNot};
+use super::{Binding, Change, Ended, MAX_PLACEMENTS, RelaxedValue, Resize, Trial, WhyNot};
 use crate::remedies::Remedy;
-use serde_json::{Value, json};
 use sluice_ir::MatchKind;
 use std::fmt::Write;
 
-const fn kind_name(kind: MatchKind) -> &'static str {
+pub(super) const fn kind_name(kind: MatchKind) -> &'static str {
     match kind {
         MatchKind::Exact => "exact",
         MatchKind::Lpm => "lpm",
@@ -39,7 +38,7 @@ impl Change {
             Change::Split { table, sizes: (first, second) } => format!(
                 "table `{table}` divided into two of {first} and {second} entries; the second is applied if the first misses"
             ),
-            Change::Size { table, from, to } => {
+            Change::Size { table, size: Resize { from, to } } => {
                 format!("table `{table}` with size = {to} ({})", less((*from).into(), (*to).into()))
             }
             Change::DropKey { table, field, bits } => {
@@ -51,40 +50,7 @@ impl Change {
             Change::Remedy(Remedy::Lower { key, from, to }) => {
                 format!("--set {key}={to} ({})", less(*from, *to))
             }
-            Change::Remedy(Remedy::Chip(chip)) => format!("--chip {chip}"),
-        }
-    }
-
-    /// Returns the change as JSON.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        match self {
-            Change::Unpin { table, stage } => json!({ "unpin": table, "stage": stage }),
-            Change::Kind { table, field, from, to, proven } => json!({
-                "table": table, "key": field, "from": kind_name(*from), "to": kind_name(*to), "entries_allow": proven,
-            }),
-            Change::Alpm { table, partitions } => json!({ "table": table, "alpm_partitions": partitions }),
-            Change::Split { table, sizes } => json!({ "table": table, "split": [sizes.0, sizes.1] }),
-            Change::Size { table, from, to } => json!({ "table": table, "size": { "from": from, "to": to } }),
-            Change::DropKey { table, field, bits } => {
-                json!({ "table": table, "drop_key": field, "bits": bits })
-            }
-            Change::DropParam { action, param, bits } => {
-                json!({ "action": action, "drop_parameter": param, "bits": bits })
-            }
-            Change::Remedy(remedy) => remedy.json(),
-        }
-    }
-}
-
-impl Ended {
-    /// Returns the name in JSON.
-    #[must_use]
-    pub const fn id(self) -> &'static str {
-        match self {
-            Ended::Complete => "complete",
-            Ended::Stopped => "stopped",
-            Ended::Placements => "placements",
+            Change::Remedy(Remedy::Chip { chip }) => format!("--chip {chip}"),
         }
     }
 }
@@ -92,11 +58,8 @@ impl Ended {
 impl Binding {
     fn text(&self, n: usize) -> String {
         let mut out = format!("  {n}. {}: {}\n", self.resource, self.reason);
-        let values: Vec<String> = self
-            .relaxed
-            .iter()
-            .map(|(key, own, new)| format!("{key} = {new} (the chip has {own})"))
-            .collect();
+        let value = |v: &RelaxedValue| format!("{} = {} (the chip has {})", v.key, v.value, v.chip);
+        let values: Vec<String> = self.relaxed.iter().map(value).collect();
         let _ = match values.is_empty() {
             true => writeln!(out, "     no chip file with other numbers was found that lifts it"),
             false => writeln!(out, "     lifted by a chip file with {}", values.join(", ")),
@@ -122,8 +85,8 @@ impl WhyNot {
             None => writeln!(out, "\nNo single change that was tried makes it fit."),
         };
         let _ = writeln!(out, "\nTried, each alone ({} placements in all)", self.placements);
-        for Trial { change, reason } in &self.tried {
-            let outcome = if reason.is_none() { "fits" } else { "does not fit" };
+        for Trial { change, fits, .. } in &self.tried {
+            let outcome = if *fits { "fits" } else { "does not fit" };
             let _ = writeln!(out, "  {outcome:12}  {}", change.text());
         }
         let _ = match self.ended {
@@ -134,26 +97,6 @@ impl WhyNot {
             }
         };
         out
-    }
-
-    /// Returns the answer as JSON.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        let relaxed = |b: &Binding| -> Vec<Value> {
-            b.relaxed.iter().map(|(key, own, new)| json!({ "key": key, "chip": own, "value": new })).collect()
-        };
-        json!({
-            "constraints": self.bindings.iter().map(|b| json!({
-                "resource": b.resource, "reason": b.reason, "relaxed": relaxed(b),
-            })).collect::<Vec<_>>(),
-            "fits_relaxed": self.fits_relaxed,
-            "smallest": self.smallest().map(Change::json),
-            "tried": self.tried.iter().map(|t| json!({
-                "change": t.change.json(), "fits": t.reason.is_none(), "reason": t.reason,
-            })).collect::<Vec<_>>(),
-            "placements": self.placements,
-            "ended": self.ended.id(),
-        })
     }
 
     /// Returns the parameters and chips, of those tried, that make it fit: the largest value of each parameter.

@@ -1,6 +1,6 @@
 //! Small programs on small chips, whose right answer follows from the chip's numbers.
 
-use super::{Change, Ended, Question, WhyNot, why_not};
+use super::{Change, Ended, Question, RelaxedValue, Resize, WhyNot, why_not};
 use crate::remedies::Remedy;
 use sluice_asic::chip::ChipSpec;
 use sluice_ir::text::Source;
@@ -55,6 +55,11 @@ fn answer(text: &str, chip: &ChipSpec) -> WhyNot {
     ask(text, chip, &[], 1000).unwrap()
 }
 
+fn relaxed(key: &str, chip: &str, value: &str) -> RelaxedValue {
+    let [key, chip, value] = [key, chip, value].map(str::to_owned);
+    RelaxedValue { key, chip, value }
+}
+
 fn resources(answer: &WhyNot) -> Vec<&str> {
     answer.bindings.iter().map(|b| b.resource.as_str()).collect()
 }
@@ -72,18 +77,14 @@ fn a_program_that_fits_has_no_answer() {
 fn the_largest_table_that_two_blocks_hold_has_1024_entries() {
     let t = text(&table("acl", "h.a : ternary;", "out", "size = 2000;"), "apply acl;");
     let answer = answer(&t, &chip(TWO_BLOCKS));
-    let size = Change::Size { table: "acl".to_owned(), from: 2000, to: 1024 };
+    let size = Change::Size { table: "acl".to_owned(), size: Resize { from: 2000, to: 1024 } };
     assert_eq!(answer.smallest(), Some(&size));
     // One entry more is one row too many.
-    let more = Change::Size { table: "acl".to_owned(), from: 2000, to: 1025 };
+    let more = Change::Size { table: "acl".to_owned(), size: Resize { from: 2000, to: 1025 } };
     assert!(answer.tried.iter().any(|t| t.change == more && t.reason.is_some()));
     assert_eq!((resources(&answer), answer.fits_relaxed), (vec!["tcam"], true));
     // 2000 entries take four blocks; four times the rows are the first step.
-    assert!(answer.bindings[0].relaxed.contains(&(
-        "mau.tcam_rows".to_owned(),
-        "1".to_owned(),
-        "4".to_owned()
-    )));
+    assert!(answer.bindings[0].relaxed.contains(&relaxed("mau.tcam_rows", "1", "4")));
     assert_eq!(answer.ended, Ended::Complete);
 }
 
@@ -92,7 +93,7 @@ fn a_parameter_and_a_chip_are_remedies() {
     let t = text(&table("acl", "h.a : ternary;", "out", "size = rows;"), "apply acl;");
     let answer = ask(&t, &chip(TWO_BLOCKS), &[ChipSpec::tofino()], 1000).unwrap();
     let lower = Remedy::Lower { key: "rows".to_owned(), from: 2000, to: 1024 };
-    assert_eq!(answer.remedies(), [lower, Remedy::Chip("tofino".to_owned())]);
+    assert_eq!(answer.remedies(), [lower, Remedy::Chip { chip: "tofino".to_owned() }]);
 }
 
 #[test]
@@ -160,7 +161,7 @@ fn a_number_of_the_deparser_is_raised_to_what_is_needed() {
     );
     let answer = answer(&t, &chip("deparser.checksum_units = 1"));
     assert_eq!(resources(&answer), ["deparser.checksum_units"]);
-    let value = ("deparser.checksum_units".to_owned(), "1".to_owned(), "2".to_owned());
+    let value = relaxed("deparser.checksum_units", "1", "2");
     assert_eq!((&answer.bindings[0].relaxed, answer.fits_relaxed), (&vec![value], true));
     assert_eq!(answer.smallest(), None);
 }
@@ -182,7 +183,7 @@ fn an_earlier_stop_gives_a_prefix() {
 fn text_and_json_tell_the_same() {
     let t = text(&table("acl", "h.a : ternary;", "out", "size = 2000;"), "apply acl;");
     let answer = answer(&t, &chip(TWO_BLOCKS));
-    let (text, json) = (answer.text(), answer.json());
+    let (text, json) = (answer.text(), serde_json::json!(answer));
     assert!(
         text.contains(
             "Smallest change found that makes it fit\n  table `acl` with size = 1024 (from 2000, 48.8 % less)"

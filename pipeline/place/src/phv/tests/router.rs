@@ -221,7 +221,7 @@ fn the_summary_counts_what_is_there() {
         let allocation = allocated(&program, &chip);
         let sum = summary(&program, &chip, &allocation);
         assert_eq!(sum.groups.iter().map(|g| g.containers).sum::<u32>(), containers);
-        assert_eq!(sum.groups.iter().map(crate::phv::GroupUsage::bits_available).sum::<u32>(), bits);
+        assert_eq!(sum.groups.iter().map(|group| group.bits_available).sum::<u32>(), bits);
         let used: u32 = sum.groups.iter().flat_map(|g| g.used).sum();
         assert_eq!(used as usize, sum.rows.len());
         assert_eq!(sum.pov_bits, [6, 1]);
