@@ -326,7 +326,7 @@ fn a_program_gets_the_same_answer_as_p4_and_as_sluice() {
         };
         let (code, answers, reason) = both(&["--place"]);
         assert_eq!((code, reason.is_none()), (Some(i32::from(!fits)), fits), "{routes}");
-        assert_eq!(answers, [fits.into(), fits.into(), "l3-ecmp".into()], "{routes}");
+        assert_eq!(answers, [Value::from(fits), fits.into(), "l3-ecmp".into()], "{routes}");
         let (code, answers, _) = both(&[]);
         assert_eq!((code, answers), (Some(0), [true.into(), Value::Null, "l3-ecmp".into()]), "{routes}");
     }
