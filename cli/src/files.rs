@@ -1,7 +1,8 @@
 //! Output files, which appear complete or not at all, and their manifest.
 
 use crate::fail::Failure;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use sluice_charts::LineChart;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -59,7 +60,26 @@ pub(crate) struct Folder {
     /// Name of the command. Other commands may write into the same folder.
     command: &'static str,
     pending: Vec<Pending>,
-    listed: Vec<Value>,
+    listed: Vec<Listed>,
+}
+
+/// The list of files: a document of schema `sluice.manifest/1`.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Manifest {
+    schema: String,
+    files: Vec<Listed>,
+}
+
+/// A file of the list.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Listed {
+    file: String,
+    schema: String,
+    what: String,
+    /// Name of the command that wrote the file.
+    command: String,
 }
 
 /// Name of the list of files.
@@ -105,18 +125,22 @@ impl Folder {
     /// Adds a file that is written already.
     pub(crate) fn add(&mut self, file: Pending, name: &str, schema: &str, what: &str) {
         self.pending.push(file);
-        let command = self.command;
-        self.listed.push(json!({ "file": name, "schema": schema, "what": what, "command": command }));
+        self.listed.push(self.row(name, schema, what));
+    }
+
+    fn row(&self, file: &str, schema: &str, what: &str) -> Listed {
+        let [file, schema, what, command] = [file, schema, what, self.command].map(str::to_owned);
+        Listed { file, schema, what, command }
     }
 
     /// Gives all files their names, the manifest last. Files of an earlier run of the same command that this run did not write
     /// are removed, which a note on stderr says; those of other commands stay, and stay in the manifest.
     pub(crate) fn finish(mut self, dir: &Path) -> Result<(), Failure> {
-        let (stale, mut listed) = self.earlier(dir);
-        self.listed.iter().filter(|f| f["file"] != MANIFEST).for_each(|f| listed.push(f.clone()));
+        let (stale, mut files) = self.earlier(dir);
+        files.append(&mut self.listed);
         let what = "this list";
-        listed.push(json!({ "file": MANIFEST, "schema": SCHEMA, "what": what, "command": self.command }));
-        let text = pretty(&json!({ "schema": SCHEMA, "files": listed }));
+        files.push(self.row(MANIFEST, SCHEMA, what));
+        let text = pretty(&Manifest { schema: SCHEMA.to_owned(), files });
         self.text(dir, MANIFEST, SCHEMA, what, &text)?;
         self.pending.into_iter().try_for_each(Pending::finish)?;
         let mut removed = Vec::new();
@@ -139,20 +163,19 @@ impl Folder {
 
     /// Returns what the manifest in the folder lists and this run does not write: names of files of this command, and the rows
     /// of files of other commands.
-    fn earlier(&self, dir: &Path) -> (Vec<String>, Vec<Value>) {
+    fn earlier(&self, dir: &Path) -> (Vec<String>, Vec<Listed>) {
         let text = std::fs::read_to_string(dir.join(MANIFEST)).unwrap_or_default();
-        let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
-        let files = manifest["files"].as_array().filter(|_| manifest["schema"] == SCHEMA);
+        let manifest: Manifest = serde_json::from_str(&text).unwrap_or_default();
         let (mut stale, mut kept) = (Vec::new(), Vec::new());
-        for file in files.into_iter().flatten() {
+        for row in manifest.files.into_iter().filter(|_| manifest.schema == SCHEMA) {
+            let known = row.file == MANIFEST || self.listed.iter().any(|new| new.file == row.file);
             // A manifest names files of its own folder only.
-            let Some(name) = file["file"].as_str().filter(|name| is_file_name(name)) else { continue };
-            if name == MANIFEST || self.listed.iter().any(|new| new["file"] == name) {
+            if known || !is_file_name(&row.file) {
                 continue;
             }
-            match file["command"].as_str() {
-                Some(command) if command != self.command => kept.push(file.clone()),
-                _ => stale.push(name.to_owned()),
+            match row.command.is_empty() || row.command == self.command {
+                true => stale.push(row.file),
+                false => kept.push(row),
             }
         }
         (stale, kept)
@@ -172,7 +195,7 @@ pub(crate) fn beside(path: &Path, switch: &str) -> PathBuf {
     path.with_file_name(format!("{stem}.{switch}.{extension}"))
 }
 
-/// Returns JSON for files: indented, with a final newline.
-pub(crate) fn pretty(value: &Value) -> String {
-    format!("{value:#}\n")
+/// Returns a result as JSON for files and for stdout: indented, with sorted keys and a final newline.
+pub(crate) fn pretty(result: &impl Serialize) -> String {
+    format!("{:#}\n", json!(result))
 }
