@@ -84,7 +84,7 @@ pub use captures::Captures;
 pub use collector::{Latency, PacketPlace, Unparsed};
 pub use control_plane::ControlPlaneReport;
 pub use error::{BoxError, CutOff, Error, Fates, Passes};
-pub use executor::{AnyExecutor, ExecutorFactory, ExecutorRequest, interpreter, traced_interpreter};
+pub use executor::{ExecutorFactory, ExecutorRequest, interpreter, traced_interpreter};
 pub use generator_load::GeneratorLoad;
 pub use held_back::{DelayRow, HeldBackReport, SenderRow};
 pub use inputs::{Input, Inputs};

@@ -7,7 +7,6 @@ use sluice_asic::tm::pfc::PRIORITIES;
 use sluice_asic::tm::watchdog::WatchdogAction;
 use sluice_asic::tm::{AfcFifo, AfcMode, AfcSeen};
 use sluice_asic::units::{Bytes, Cells};
-use sluice_exec::pass::Executor;
 use sluice_switch::{FlowView, PortFlowView, StormCounts, Switch};
 
 /// A number of bytes and its watermarks.
@@ -453,7 +452,7 @@ pub struct WordRow {
 }
 
 /// Returns the flow-control words of each pipe that had any.
-pub(crate) fn words<E: Executor>(switch: &Switch<E>) -> Vec<PipeWords> {
+pub(crate) fn words(switch: &Switch<'_>) -> Vec<PipeWords> {
     let pipes = (0..).zip(switch.seen_flow_control_words()).filter(|(_, fifo)| fifo.words() > 0);
     let words = |(pipe, fifo): (u32, &AfcFifo)| PipeWords {
         switch: None,

@@ -7,7 +7,6 @@ use crate::summary::{
     Counts, CreatedCounts, PacketCounts, PortRow, QueueRow, SCHEMA, Summary, ViolationRow, add,
 };
 use serde::Serialize;
-use sluice_exec::pass::Executor;
 use sluice_fabric::network::{End, LinkDrop, LinkId, Network, SwitchSetup, Waiting, Way, WayTotals};
 use std::collections::BTreeSet;
 
@@ -82,7 +81,7 @@ pub struct WayRow {
     pub drops: Counts,
 }
 
-impl<E: Executor> NetworkOutcome<'_, E> {
+impl NetworkOutcome<'_> {
     /// Returns the summary.
     #[must_use]
     pub fn summary(&self) -> NetworkSummary {
@@ -207,7 +206,7 @@ fn queues(switches: &[SwitchRow]) -> Vec<QueueRow> {
 }
 
 /// Returns ports without a link that sent or received something.
-fn edge_ports<E: Executor>(network: &Network<E>, switches: &[SwitchRow]) -> Vec<PortRow> {
+fn edge_ports(network: &Network, switches: &[SwitchRow]) -> Vec<PortRow> {
     let ends: Vec<(&str, u16)> = network
         .links()
         .filter_map(|id| network.link(id))
@@ -222,7 +221,7 @@ fn edge_ports<E: Executor>(network: &Network<E>, switches: &[SwitchRow]) -> Vec<
 }
 
 /// Returns the switch and the dev_port of a link's end.
-fn port<E: Executor>(network: &Network<E>, end: End) -> Option<(&str, u16)> {
+fn port(network: &Network, end: End) -> Option<(&str, u16)> {
     let setup = network.setup(end.switch)?;
     Some((setup.name.as_str(), setup.ports.front(end.port)?.dev_port.number()))
 }
@@ -239,7 +238,7 @@ fn warnings(switches: &[SwitchRow]) -> impl Iterator<Item = String> + '_ {
 }
 
 /// Returns a warning for each cycle of queues that wait for each other at the end of the run.
-fn deadlocks<E: Executor>(network: &Network<E>) -> Vec<String> {
+fn deadlocks(network: &Network) -> Vec<String> {
     let queue = |w: &Waiting| {
         let setup = network.setup(w.switch);
         let shown = |s: &SwitchSetup| {
@@ -256,7 +255,7 @@ fn deadlocks<E: Executor>(network: &Network<E>) -> Vec<String> {
     network.deadlocks().iter().map(circle).collect()
 }
 
-fn link<E: Executor>(network: &Network<E>, id: LinkId) -> Option<LinkRow> {
+fn link(network: &Network, id: LinkId) -> Option<LinkRow> {
     let setup = network.link(id)?;
     let [a, b] = setup.ends;
     let end = |end: End| {
