@@ -41,7 +41,7 @@
 //! let (checks, options, stop) = (Checks::default(), Options::default(), AtomicBool::new(false));
 //! let replay =
 //!     Replay { switch: &switch, changes: &[], checks: &checks, inputs: &inputs, options: &options, stop: &stop };
-//! let prepared = replay.prepare(&mut |request| Ok(interpreter(request.switch))).map_err(|e| e.to_string())?;
+//! let prepared = replay.prepare(&mut |request| Ok(Box::new(interpreter(request.switch)))).map_err(|e| e.to_string())?;
 //! let captures = Captures { sent: Some(Box::new(std::io::sink())), lost: None };
 //! let outcome = prepared.run(Attached { captures, ..Attached::default() }).map_err(|e| e.to_string())?;
 //! assert!(outcome.is_conserved && outcome.totals.sent > 700);

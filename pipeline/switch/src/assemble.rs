@@ -1,25 +1,29 @@
 //! Construction of a switch: timing constants, ports, pipes with their state, queues, initial control-plane
 //! settings.
 
+use super::batch::DueBatches;
+use super::executors::Executors;
 use super::flow_control::FlowControl;
+use super::functional::Functional;
 use super::generator::Generator;
 use super::ghost::Ghost;
 use super::idle::Sweeps;
-use super::pipe::{Crowd, GressTiming, PipeState};
+use super::pipe::{Crowd, PipeState};
 use super::pipes::state_is_whole;
+use super::port::Ports;
 use super::replicate::Replicator;
-use super::{Memory, Mode, Switch, SwitchConfig, SwitchError, Totals, port};
+use super::timing::Timing;
+use super::{Memory, Mode, Operations, Scratch, Switch, SwitchConfig, SwitchError, Totals, port};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::entry::PipeEntry;
 use sluice_asic::event::EventQueue;
-use sluice_asic::gress::Gress;
 use sluice_asic::mac::MacTx;
-use sluice_asic::port::{DevPort, PortMap};
+use sluice_asic::port::PortMap;
 use sluice_asic::tm::{AfcFifo, TrafficManager};
-use sluice_asic::units::{Cycles, Time};
+use sluice_asic::units::Time;
 use sluice_control::{ControlError, ControlOp, ControlState, DeviceOp, classes};
 use sluice_exec::packet::{HeadLayout, PacketStore};
-use sluice_exec::pass::{Executor, MAX_BATCH, State};
+use sluice_exec::pass::{Executor, State};
 use sluice_ir::Program;
 use sluice_ir::meter_array::Origin;
 use sluice_place::Placement;
@@ -90,11 +94,7 @@ impl<'e> Switch<'e> {
             tm.set_buffer(buffer);
             Box::new(flow)
         });
-        let timing = [timing(placement, Gress::Ingress), timing(placement, Gress::Egress)];
-        let cycles = |c: u32| clock.span(Cycles(u64::from(c)));
-        let latency = &chip.latency;
-        let port_map = ports.clone();
-        let ports = states.len();
+        let ports_with_queues = states.len();
         let pipe = |(number, state): (u32, State)| PipeState {
             // Egress packets wait in their queues, so the depth of a FIFO has no effect there.
             entry: [(); 2]
@@ -105,7 +105,7 @@ impl<'e> Switch<'e> {
             crowd: Crowd::new(),
             generator: Generator::new(chip, config.seed, config.device, number),
             copies: [0; 2],
-            ghost: Ghost::new(ports),
+            ghost: Ghost::new(ports_with_queues),
             words: 0,
             seen_words: AfcFifo::new(chip.tm.afc_fifo),
             deflection: None,
@@ -113,62 +113,42 @@ impl<'e> Switch<'e> {
             state: Box::new(state),
         };
         let pipes = pipe_states(program, &control, chip, &config, memory)?;
-        let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
-        for (i, p) in states.iter().enumerate() {
-            by_dev_port[usize::from(p.dev_port)] = Some(i as u16);
-        }
+        let all_ports = Ports::new(states, ports.clone());
         let settings: Vec<DeviceOp> = control.device.ops().collect();
+        let pipes: Vec<PipeState> = (0..).zip(pipes).map(pipe).collect();
         let mut switch = Switch {
             program: Arc::clone(program),
-            executor,
-            own: Vec::new(),
-            clock,
-            lookahead: cycles(latency.tm_dequeue) + timing[1].window + latency.mac_tx,
-            tm_enqueue: cycles(latency.tm_enqueue),
-            has_ghost: !program.ghost.is_empty(),
-            tm_stamps: u32::MAX >> (32 - chip.tm.timestamp_bits.clamp(1, 32)),
-            tm_dequeue: cycles(latency.tm_dequeue),
-            mac_tx: latency.mac_tx,
-            tx_ahead: latency.tx_ahead,
-            resubmit: cycles(latency.resubmit),
             chip: Arc::clone(&placement.chip),
-            replicator: replicator(&control, chip, &by_dev_port)?,
-            made: Vec::new(),
-            watched: false,
+            executors: Executors::new(executor, pipes.len()),
+            timing: Timing::of(placement),
+            replicator: replicator(&control, chip, &all_ports)?,
             control,
-            outside: 0,
-            straight: None,
-            first_batch: super::batch::Due::NEVER,
-            dues: vec![Time::MAX; 2 * chip.ports.pipes as usize],
-            work: VecDeque::new(),
-            members: Vec::new(),
-            timing,
-            totals: Totals::new(program, &states),
-            ports: states,
-            port_map,
-            by_dev_port,
-            pipes: (0..).zip(pipes).map(pipe).collect(),
+            operations: Operations::default(),
+            totals: Totals::new(program, &all_ports),
+            due: DueBatches::new(pipes.len()),
+            ports: all_ports,
+            pipes,
             tm,
+            flow,
             packets: PacketStore::new(HeadLayout::default()),
             info: Vec::new(),
             arrivals: VecDeque::new(),
             // One lane per pipe, because packets leave its ingress for the queues nearly in order; one more
             // lane for port events.
             events: EventQueue::with_lanes(chip.ports.pipes as usize + 1),
-            batch: Vec::with_capacity(MAX_BATCH),
-            window: super::functional::Window::default(),
-            ops: 0,
-            readings: Vec::new(),
+            scratch: Scratch::default(),
+            functional: Functional::default(),
+            watched: false,
+            outside: 0,
+            straight: None,
             now: Time::ORIGIN,
             sweeps: Sweeps::new(program),
             rounds: super::rounds::Rounds::default(),
-            flow,
             config,
         };
         let refused = |e| SwitchError::Control(Box::new(ControlError::Device(e)));
         switch.rounds.changed();
         settings.iter().try_for_each(|op| switch.set_device(op)).map_err(refused)?;
-        switch.own.resize_with(switch.pipes.len(), || None);
         for pipe in switch.control.own_pipes().map(|(pipe, _)| pipe).collect::<Vec<_>>() {
             switch.has_pipe(pipe)?;
             if switch.control.looks_up_alone(pipe) {
@@ -232,18 +212,9 @@ fn pipe_states(
 pub(super) fn replicator(
     control: &ControlState,
     chip: &ChipSpec,
-    by_dev_port: &[Option<u16>],
+    ports: &Ports,
 ) -> Result<Replicator, SwitchError> {
-    let index = |port: u16| by_dev_port.get(usize::from(port)).copied().flatten();
+    let index = |port| ports.index_of(port);
     let refused = |e| SwitchError::Control(Box::new(ControlError::Replication(e)));
     Replicator::new(&control.replication, chip, index).map_err(refused)
-}
-
-fn timing(placement: &Placement, gress: Gress) -> GressTiming {
-    let latency = &placement.chip.latency;
-    let placed = placement.gress(gress);
-    let (mau, deparser) = (u64::from(placed.mau_cycles), u64::from(placed.deparser_cycles));
-    let parser_fixed = u64::from(latency.parser_fixed);
-    let window = placement.chip.mau.clock.span(Cycles(mau + deparser + parser_fixed));
-    GressTiming { mau, deparser, parser_fixed, window }
 }

@@ -19,33 +19,49 @@ pub(super) struct Due {
 
 impl Due {
     /// No batch is pending.
-    pub(super) const NEVER: Due = Due { time: Time::MAX, pipe: 0, gress: Gress::Ingress };
+    const NEVER: Due = Due { time: Time::MAX, pipe: 0, gress: Gress::Ingress };
+}
+
+/// Times by which pending batches must run.
+pub(super) struct DueBatches {
+    /// Per pipe, for both gresses: time by which the first pending PHV must run, which is before any of its effects.
+    times: Vec<Time>,
+    /// The batch that must run next.
+    pub(super) first: Due,
+}
+
+impl DueBatches {
+    /// Returns no due batches of this many pipes.
+    pub(super) fn new(pipes: usize) -> DueBatches {
+        DueBatches { times: vec![Time::MAX; 2 * pipes], first: Due::NEVER }
+    }
 }
 
 impl Switch<'_> {
     /// Adds a PHV that enters a gress of a pipe; returns the time by which the waiting PHVs must run.
     #[inline]
     pub(super) fn enter(&mut self, pipe: usize, gress: Gress, pending: PendingPass, pass: Pass) -> Time {
-        let time = pending.entered + self.timing[gress.index()].window;
+        let time = pending.entered + self.timing.gresses[gress.index()].window;
         self.pipes[pipe].enter(gress, pending, pass);
-        let due = &mut self.dues[2 * pipe + gress.index()];
+        let due = &mut self.due.times[2 * pipe + gress.index()];
         *due = (*due).min(time);
         let due = Due { time: *due, pipe: pipe as u8, gress };
-        if due < self.first_batch {
-            self.first_batch = due;
+        if due < self.due.first {
+            self.due.first = due;
         }
         due.time
     }
 
     /// Updates the due time after the waiting PHVs of a gress changed.
     pub(super) fn refresh(&mut self, pipe: usize, gress: Gress) {
-        let window = self.timing[gress.index()].window;
-        self.dues[2 * pipe + gress.index()] = self.pipes[pipe].front(gress).map_or(Time::MAX, |t| t + window);
-        self.first_batch = Due::NEVER;
-        for (pipe, dues) in (0..).zip(self.dues.as_chunks::<2>().0) {
+        let window = self.timing.gresses[gress.index()].window;
+        self.due.times[2 * pipe + gress.index()] =
+            self.pipes[pipe].front(gress).map_or(Time::MAX, |t| t + window);
+        self.due.first = Due::NEVER;
+        for (pipe, dues) in (0..).zip(self.due.times.as_chunks::<2>().0) {
             for (gress, &time) in Gress::ALL.into_iter().zip(dues) {
-                if time < self.first_batch.time {
-                    self.first_batch = Due { time, pipe, gress };
+                if time < self.due.first.time {
+                    self.due.first = Due { time, pipe, gress };
                 }
             }
         }
@@ -66,7 +82,7 @@ impl Switch<'_> {
         let mut pending = std::mem::take(&mut self.pipes[pipe].pending[g]);
         let mut passes = std::mem::take(&mut self.pipes[pipe].passes[g]);
         let (due, ran) = (first(&mut pending, entered), first(&mut passes, entered));
-        self.made.clear();
+        self.scratch.made.clear();
         if !bypass && entered > 0 {
             self.execute_on(pipe, gress, ran);
         }
@@ -79,7 +95,7 @@ impl Switch<'_> {
             if watched {
                 sink.pass(&self.pass_event(pipe, gress, pending, pass, exit));
             }
-            if made < self.made.len() {
+            if made < self.scratch.made.len() {
                 made = self.made_by(made, (i, pass), Place { pipe, gress, time: exit }, sink);
             }
             match gress {
@@ -103,33 +119,33 @@ impl Switch<'_> {
         let before = update.map_or(before, |(time, _)| before.min(time));
         let waiting = &at.pending[gress.index()];
         let Some(first) = waiting.front() else { return (0, false) };
-        let end = (first.entered + self.timing[gress.index()].window).min(before);
+        let end = (first.entered + self.timing.gresses[gress.index()].window).min(before);
         let limit = self.config.max_batch.clamp(1, MAX_BATCH);
         let due = waiting.iter().take(limit).take_while(|p| p.entered < end && p.bypass == first.bypass);
         (due.count(), first.bypass)
     }
 
-    /// Runs `self.batch` on the pipe's state.
+    /// Runs the batch in the scratch memory on the pipe's state.
     pub(super) fn execute(&mut self, pipe: usize, gress: Gress) {
-        let mut batch = std::mem::take(&mut self.batch);
+        let mut batch = std::mem::take(&mut self.scratch.batch);
         self.execute_on(pipe, gress, &mut batch);
-        self.batch = batch;
+        self.scratch.batch = batch;
     }
 
     /// Runs a batch on the pipe's state.
     pub(super) fn execute_on(&mut self, pipe: usize, gress: Gress, batch: &mut [Pass]) {
-        let executor = self.own[pipe].as_mut().unwrap_or(&mut self.executor);
+        let executor = self.executors.of(pipe);
         executor.swap_state(&mut self.pipes[pipe].state);
         executor.run(gress, batch, &mut self.packets);
         executor.swap_state(&mut self.pipes[pipe].state);
-        std::mem::swap(executor.made(), &mut self.made);
+        std::mem::swap(executor.made(), &mut self.scratch.made);
     }
 
     /// Returns the time at which a pass leaves its deparser.
     pub(super) fn exit(&self, gress: Gress, pending: &PendingPass, pass: &Pass) -> Time {
-        let t = &self.timing[gress.index()];
+        let t = &self.timing.gresses[gress.index()];
         let cycles = t.parser_fixed + u64::from(pass.output.parser_cycles) + t.mau + t.deparser;
-        self.clock.time_of(Cycles(pending.cycle.0 + cycles))
+        self.timing.clock.time_of(Cycles(pending.cycle.0 + cycles))
     }
 
     pub(super) fn pass_event(
@@ -140,7 +156,7 @@ impl Switch<'_> {
         pass: &Pass,
         exit: Time,
     ) -> PassEvent {
-        let t = &self.timing[gress.index()];
+        let t = &self.timing.gresses[gress.index()];
         PassEvent {
             tag: self.info_of(pass.packet).tag,
             gress,

@@ -5,7 +5,7 @@ use super::{Event, Memory, Mode, Switch, SwitchError};
 use sluice_asic::event::{EventClass, EventKey};
 use sluice_asic::units::{Cycles, Time};
 use sluice_control::{ArrayRef, Change, ControlError, ControlOp, ControlState, Entry, Reading};
-use sluice_exec::pass::{Executor, State};
+use sluice_exec::pass::State;
 use sluice_ir::Register;
 use sluice_ir::meter_array::{MeterCell, Origin};
 
@@ -38,12 +38,7 @@ impl Switch<'_> {
         for pipe in &mut self.pipes {
             pipe.state.apply(&self.program, change).map_err(SwitchError::Control)?;
         }
-        tell(&mut *self.executor, change, was.as_ref(), &self.control);
-        for (pipe, own) in (0..).zip(&mut self.own) {
-            if let Some(own) = own {
-                tell(&mut **own, change, was.as_ref(), self.control.of_pipe(pipe));
-            }
-        }
+        self.executors.changed(change, was.as_ref(), &self.control);
         match change {
             Change::Read(array, index) => self.read(array, index, None),
             Change::Clear(register, _) => {
@@ -55,7 +50,7 @@ impl Switch<'_> {
                     return Err(SwitchError::Control(Box::new(ControlError::Device(e))));
                 }
             }
-            Change::Replication => match replicator(&self.control, &self.chip, &self.by_dev_port) {
+            Change::Replication => match replicator(&self.control, &self.chip, &self.ports) {
                 Ok(new) => self.replicator = new,
                 Err(e) => {
                     self.control.replication = before.unwrap_or_default();
@@ -82,9 +77,7 @@ impl Switch<'_> {
         let change = self.control.apply(&self.program, op.in_pipe(Some(pipe))).map_err(refused)?;
         let at = usize::from(pipe);
         self.pipes[at].state.apply(&self.program, change).map_err(SwitchError::Control)?;
-        if let Some(own) = &mut self.own[at] {
-            tell(&mut **own, change, was.as_ref(), self.control.of_pipe(pipe));
-        }
+        self.executors.changed_in(pipe, change, was.as_ref(), &self.control);
         match change {
             Change::Read(array, index) => self.read(array, index, Some(at)),
             Change::Clear(register, _) => self.clearing(at, register),
@@ -108,16 +101,16 @@ impl Switch<'_> {
 
     /// Begins to clear a register.
     fn clearing(&mut self, pipe: usize, register: Register) {
-        let takes = self.clock.span(Cycles(u64::from(self.chip.salu.fast_clear_cycles)));
+        let takes = self.timing.clock.span(Cycles(u64::from(self.chip.salu.fast_clear_cycles)));
         let until = self.now + takes;
         let key = EventKey {
             time: until,
             device: self.config.device,
             class: EventClass::ControlPlane,
             port: 0,
-            seq: self.ops,
+            seq: self.operations.scheduled,
         };
-        self.ops += 1;
+        self.operations.scheduled += 1;
         let event = Event::Cleared { pipe: pipe as u8, register };
         self.pipes[pipe].clearing.insert(register, until);
         // Functional mode clears at once. Otherwise the event is in the future and is not refused.
@@ -145,16 +138,15 @@ impl Switch<'_> {
     /// Gives a pipe a separate lookup.
     pub(super) fn give_lookup(&mut self, pipe: u8) -> Result<(), SwitchError> {
         let at = usize::from(pipe);
-        if self.own[at].is_some() {
+        if self.executors.has_own(at) {
             return Ok(());
         }
         let refused = || SwitchError::Control(Box::new(ControlError::OneLookup { pipe }));
-        let mut own = self.executor.fork().ok_or_else(refused)?;
+        let own = self.executors.separate(at).ok_or_else(refused)?;
         let control = self.control.of_pipe(pipe);
         self.program.profiles.keys().for_each(|profile| own.profile_changed(profile, control));
         self.program.tables.keys().for_each(|table| own.table_changed(table, control));
         self.program.value_sets.keys().for_each(|set| own.value_set_changed(set, control));
-        self.own[at] = Some(own);
         Ok(())
     }
 
@@ -191,7 +183,13 @@ impl Switch<'_> {
             };
             let wanted = |i: u32, values: [u64; 2]| index.map_or(values != first, |index| index == i);
             for (index, values) in (0..).zip(cells).filter(|(i, values)| wanted(*i, *values)) {
-                self.readings.push(Reading { time: self.now, array, index, pipe: pipe as u32, values });
+                self.operations.readings.push(Reading {
+                    time: self.now,
+                    array,
+                    index,
+                    pipe: pipe as u32,
+                    values,
+                });
             }
         }
     }
@@ -199,7 +197,7 @@ impl Switch<'_> {
     /// Returns the readings of the control plane so far, in order.
     #[must_use]
     pub fn readings(&self) -> &[Reading] {
-        &self.readings
+        &self.operations.readings
     }
 
     /// Returns the program's state in each pipe.
@@ -236,19 +234,4 @@ const fn looks_up(op: &ControlOp) -> bool {
             | ControlOp::FastClear { .. }
             | ControlOp::Read { .. }
     )
-}
-
-/// Notifies an executor of a change of lookups.
-fn tell(executor: &mut dyn Executor, change: Change, was: Option<&Entry>, control: &ControlState) {
-    match change {
-        Change::Inserted(table, entry) | Change::Modified(table, entry) | Change::Deleted(table, entry) => {
-            executor.entry_changed(table, entry, was, control);
-        }
-        Change::Default(table) => executor.default_changed(table, control),
-        Change::Member(profile, member) => executor.member_changed(profile, member, control),
-        Change::Group(profile, group) => executor.group_changed(profile, group, control),
-        Change::PortMetadata => executor.port_metadata_changed(control),
-        Change::ValueSet(set) => executor.value_set_changed(set, control),
-        _ => {}
-    }
 }

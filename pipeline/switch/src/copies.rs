@@ -35,7 +35,7 @@ impl Switch<'_> {
         sink: &mut dyn Sink,
     ) -> usize {
         let mut next = from;
-        while let Some(made) = self.made.get(next).copied().filter(|m| m.pass as usize == pass) {
+        while let Some(made) = self.scratch.made.get(next).copied().filter(|m| m.pass as usize == pass) {
             next += 1;
             match made.kind {
                 MadeKind::Mirror { session, header, packet, copy } => {
@@ -146,7 +146,7 @@ impl Switch<'_> {
         at: Place,
         sink: &mut dyn Sink,
     ) {
-        let mut members = std::mem::take(&mut self.members);
+        let mut members = std::mem::take(&mut self.scratch.members);
         members.clear();
         self.replicator.members(&request, &mut members);
         // The CPU port comes last, so that the packet itself goes to the groups.
@@ -166,7 +166,7 @@ impl Switch<'_> {
             self.totals.count_made(|m| &mut m.multicast);
             self.queue_up(copy, member.port, at.time);
         }
-        self.members = members;
+        self.scratch.members = members;
         match (unicast, mine) {
             (Some(_), _) => self.send(packet, unicast, at.time, sink),
             (None, Some(Member { port, rid, first, cos })) => {

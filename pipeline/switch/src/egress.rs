@@ -98,8 +98,8 @@ impl Switch<'_> {
             p.booked = p.booked.saturating_sub(s.booked) + s.took;
             p.line_free = p.line_free.max(s.free_at);
         }
-        let line = p.line_free.saturating_sub(self.lookahead);
-        p.booked.max(line).saturating_sub(self.tx_ahead)
+        let line = p.line_free.saturating_sub(self.timing.lookahead);
+        p.booked.max(line).saturating_sub(self.timing.tx_ahead)
     }
 
     /// Schedules the port's next dequeue. An earlier time replaces a later one.
@@ -192,8 +192,8 @@ impl Switch<'_> {
                 bytes: out.bytes,
             });
         }
-        let entry = self.pipes[pipe].entry[1].reserve(now + self.tm_dequeue);
-        let entered = self.clock.time_of(entry.cycle);
+        let entry = self.pipes[pipe].entry[1].reserve(now + self.timing.tm_dequeue);
+        let entered = self.timing.clock.time_of(entry.cycle);
         let enqueued = out.stamp.enqueue.enq_tstamp;
         let input = PassIn {
             port: dev_port,
@@ -202,7 +202,8 @@ impl Switch<'_> {
             enq_qdepth: deflected.map_or(out.stamp.enqueue.enq_qdepth.0, |(local, _)| local.into()),
             enq_tstamp: self.short_stamp(enqueued),
             deq_qdepth: out.stamp.deq_qdepth.0,
-            deq_timedelta: self.short_stamp(now).wrapping_sub(self.short_stamp(enqueued)) & self.tm_stamps,
+            deq_timedelta: self.short_stamp(now).wrapping_sub(self.short_stamp(enqueued))
+                & self.timing.tm_stamps,
             deflected: deflected.is_some(),
             enq_congest_stat: deflected.map_or(0, |(_, place)| place),
             qid: out.queue.0,
@@ -260,7 +261,7 @@ impl Switch<'_> {
         let p = &mut self.ports[usize::from(port)];
         let (first_bit, last_bit) = match self.config.mode {
             Mode::Timed => {
-                let begin = (exit + self.mac_tx).max(p.tx.free_at());
+                let begin = (exit + self.timing.mac_tx).max(p.tx.free_at());
                 let sent = p.tx.start(begin, Bytes(u64::from(bytes)));
                 let took = sent.free_at.saturating_since(begin);
                 self.settle(port, Settled { exit, booked, took, free_at: sent.free_at });
@@ -296,7 +297,7 @@ impl Switch<'_> {
             return;
         }
         self.ports[usize::from(port)].settled.push_back(settled);
-        if settled.booked > settled.took + self.tx_ahead {
+        if settled.booked > settled.took + self.timing.tx_ahead {
             self.push(settled.exit, port, Event::Credit { port });
         }
     }

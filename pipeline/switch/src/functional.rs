@@ -13,14 +13,24 @@ use sluice_asic::gress::Gress;
 use sluice_asic::units::{Cycles, Duration, Time};
 use sluice_exec::packet::Packet;
 use sluice_exec::pass::{MAX_BATCH, Pass, PassIn};
+use std::collections::VecDeque;
 
 /// Ingress batches that are processed together, so that egress passes, which are spread over pipes, also fill
 /// batches.
 const BATCHES: usize = 4;
 
+/// Packets of functional mode.
+#[derive(Debug, Default)]
+pub(super) struct Functional {
+    /// Remaining passes of a packet and its copies; egress passes have a port.
+    pub(super) work: VecDeque<(Packet, Option<u16>)>,
+    /// Packets that are processed together.
+    window: Window,
+}
+
 /// Packets that go through both gresses together.
 #[derive(Debug, Default)]
-pub(super) struct Window {
+struct Window {
     /// Next step of each packet, in the order of arrival.
     packets: Vec<Onward>,
     /// Passes of each gress, by pipe, in packet order.
@@ -106,9 +116,9 @@ impl Switch<'_> {
             self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::PortDown), sink);
             return;
         }
-        self.work.push_back((a.packet, None));
+        self.functional.work.push_back((a.packet, None));
         let mut passes = 0;
-        while let Some((packet, port)) = self.work.pop_front() {
+        while let Some((packet, port)) = self.functional.work.pop_front() {
             let info = self.info_of(packet);
             passes += 1;
             if passes > FUNCTIONAL_PASSES {
@@ -139,10 +149,12 @@ impl Switch<'_> {
                     ..PassIn::default()
                 },
             };
-            self.batch.clear();
-            self.batch.push(Pass::new(packet, PassIn { port: dev_port, global_tstamp: stamp, ..input }));
+            self.scratch.batch.clear();
+            self.scratch
+                .batch
+                .push(Pass::new(packet, PassIn { port: dev_port, global_tstamp: stamp, ..input }));
             self.execute(pipe, gress);
-            let pass = self.batch[0];
+            let pass = self.scratch.batch[0];
             if self.watched {
                 sink.pass(&self.functional_event(pipe, gress, &pass));
             }
@@ -159,7 +171,7 @@ impl Switch<'_> {
     fn functional_batch(&mut self, until: Time, inclusive: bool, sink: &mut dyn Sink) {
         let limit = self.config.max_batch.clamp(1, MAX_BATCH);
         let most = if self.watched { limit } else { limit * BATCHES };
-        let mut window = std::mem::take(&mut self.window);
+        let mut window = std::mem::take(&mut self.functional.window);
         window.begin(self.pipes.len());
         while let Some(a) = self.arrivals.front().copied() {
             let port = &self.ports[usize::from(a.port)];
@@ -182,7 +194,7 @@ impl Switch<'_> {
         }
         self.functional_gress(Gress::Ingress, &mut window, limit, sink);
         self.functional_gress(Gress::Egress, &mut window, limit, sink);
-        self.window = window;
+        self.functional.window = window;
     }
 
     /// Runs the passes of a gress, then handles every packet, in packet order.

@@ -67,7 +67,7 @@ impl Ghost {
 impl Switch<'_> {
     /// Handles a packet that entered or left a queue.
     pub(super) fn depth_changed(&mut self, now: Time, port: u16, queue: u8) {
-        if !self.has_ghost {
+        if !self.has_ghost() {
             return;
         }
         for pipe in 0..self.pipes.len() {
@@ -83,9 +83,9 @@ impl Switch<'_> {
         }
         ghost.scheduled = true;
         // The change is known one cycle later.
-        let cycle = (self.clock.first_edge_at_or_after(now).get() + 1).max(ghost.next);
+        let cycle = (self.timing.clock.first_edge_at_or_after(now).get() + 1).max(ghost.next);
         let (device, class) = (self.config.device, EventClass::Ghost);
-        let time = self.clock.time_of(Cycles(cycle));
+        let time = self.timing.clock.time_of(Cycles(cycle));
         let key = EventKey { time, device, class, port: pipe as u32, seq: ghost.events };
         ghost.events += 1;
         let pushed = self.events.push(key, Event::Ghost { pipe: pipe as u8 });
@@ -111,7 +111,7 @@ impl Switch<'_> {
                 qid: u16::from(name.mac) << 7 | u16::from(name.queue),
                 pipe: name.pipe,
             };
-            at.ghost.entered.push_back((self.clock.time_of(entry.cycle), entry.cycle, update));
+            at.ghost.entered.push_back((self.timing.clock.time_of(entry.cycle), entry.cycle, update));
             self.refresh(pipe, Gress::Ingress);
         }
         self.schedule_ghost(now, pipe);
@@ -127,7 +127,7 @@ impl Switch<'_> {
             && cycle < packet
         {
             let Some((entered, cycle, update)) = self.pipes[pipe].ghost.entered.pop_front() else { break };
-            let executor = self.own[pipe].as_mut().unwrap_or(&mut self.executor);
+            let executor = self.executors.of(pipe);
             executor.swap_state(&mut self.pipes[pipe].state);
             executor.ghost(&update);
             executor.swap_state(&mut self.pipes[pipe].state);

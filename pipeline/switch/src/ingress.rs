@@ -117,11 +117,11 @@ impl Switch<'_> {
     /// because operations may change entries.
     pub(super) fn may_admit_ahead(&mut self) -> bool {
         let active = |pipe: &PipeState| pipe.generator.scheduled.is_some() || pipe.deflection.is_some();
-        self.ops == 0
-            && !self.has_ghost
+        self.operations.scheduled == 0
+            && !self.has_ghost()
             && !self.watched
             && !self.pipes.iter().any(active)
-            && self.own.iter().all(Option::is_none)
+            && !self.executors.differ()
             && self.is_straight()
     }
 
@@ -153,7 +153,7 @@ impl Switch<'_> {
                 }
             };
             self.arrivals.pop_front();
-            let entered = self.clock.time_of(entry.cycle);
+            let entered = self.timing.clock.time_of(entry.cycle);
             let (mac, resubmitted) = self
                 .info
                 .get(a.packet.index())
@@ -180,7 +180,7 @@ impl Switch<'_> {
 
     /// Returns the timestamp as the traffic manager keeps it: only its low bits (model: tm §11).
     pub(super) fn short_stamp(&self, time: Time) -> u32 {
-        self.stamp(time) as u32 & self.tm_stamps
+        self.stamp(time) as u32 & self.timing.tm_stamps
     }
 
     /// Handles the end of an ingress pass.
@@ -203,12 +203,12 @@ impl Switch<'_> {
     /// Sends a packet that left a deparser at `exit` to a queue of the port.
     pub(super) fn queue_up(&mut self, packet: Packet, port: u16, exit: Time) {
         if self.config.mode == Mode::Functional {
-            self.work.push_back((packet, Some(port)));
+            self.functional.work.push_back((packet, Some(port)));
             return;
         }
         let Some(PacketInfo { source, seq, port: from, .. }) = self.info.get(packet.index()) else { return };
         let key = EventKey {
-            time: exit + self.tm_enqueue,
+            time: exit + self.timing.tm_enqueue,
             device: self.config.device,
             class: EventClass::PacketEntry,
             port: *source,

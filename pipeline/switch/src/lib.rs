@@ -22,6 +22,7 @@ mod config;
 mod control;
 mod copies;
 mod egress;
+mod executors;
 mod flow_control;
 mod functional;
 mod generator;
@@ -40,6 +41,7 @@ mod rounds;
 mod settings;
 mod stalled;
 mod timeline;
+mod timing;
 mod totals;
 
 pub use assemble::class_operations;
@@ -55,17 +57,19 @@ pub use stalled::Stalled;
 pub use timeline::{Level, Subject, Timeline, TimelineRow};
 pub use totals::{Created, Held, PortTotals, Totals};
 
+use batch::DueBatches;
+use executors::Executors;
+use functional::Functional;
 use idle::Sweeps;
 use ingress::Arrival;
-use pipe::{GressTiming, PipeState};
-use port::PortState;
+use pipe::PipeState;
+use port::Ports;
 use replicate::Replicator;
 use sluice_asic::chip::ChipSpec;
-use sluice_asic::clock::Clock;
 use sluice_asic::event::{EventClass, EventKey, EventQueue};
 use sluice_asic::gress::Gress;
 use sluice_asic::meter::Colour;
-use sluice_asic::port::{DevPort, PortMap};
+use sluice_asic::port::DevPort;
 use sluice_asic::tm::pfc::PfcTimes;
 use sluice_asic::tm::{TmPort, TrafficManager};
 use sluice_asic::units::{Duration, Time};
@@ -76,6 +80,7 @@ use sluice_ir::meter_array::Origin;
 use sluice_ir::{LabelKind, Program, Register};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use timing::Timing;
 
 /// A frame that is received.
 #[derive(Clone, Copy, Debug)]
@@ -183,68 +188,56 @@ pub struct Memory {
 /// The passes of packets are run by its executor, which it owns (then `'e` is `'static`) or borrows.
 pub struct Switch<'e> {
     program: Arc<Program>,
+    chip: Arc<ChipSpec>,
     config: SwitchConfig,
+    timing: Timing,
+    executors: Executors<'e>,
     control: ControlState,
-    executor: Box<dyn Executor + 'e>,
-    /// Separate executors of pipes whose entries differ, by pipe.
-    own: Vec<Option<Box<dyn Executor + 'e>>>,
-    clock: Clock,
-    timing: [GressTiming; 2],
-    tm_enqueue: Duration,
-    tm_dequeue: Duration,
-    mac_tx: Duration,
-    /// Delay from the ingress deparser back to the parser.
-    resubmit: Duration,
-    /// True if the program has a ghost control.
-    has_ghost: bool,
-    /// Mask of the bits of the traffic manager's timestamps.
-    tm_stamps: u32,
-    /// Shortest delay from dequeue to the line.
-    lookahead: Duration,
-    tx_ahead: Duration,
-    ports: Vec<PortState>,
-    /// Assignment of a port group's queues to ports.
-    port_map: PortMap,
-    /// Index into `ports` for every dev_port.
-    by_dev_port: Vec<Option<u16>>,
+    replicator: Replicator,
+    operations: Operations,
+    ports: Ports,
     pipes: Vec<PipeState>,
-    /// Per pipe, for both gresses: time by which the first pending PHV must run, which is before any of its effects.
-    dues: Vec<Time>,
-    /// The batch that must run next.
-    first_batch: batch::Due,
+    due: DueBatches,
     tm: TrafficManager<Packet>,
+    /// Flow control, if there is a shared buffer.
+    flow: Option<Box<flow_control::FlowControl>>,
     packets: PacketStore,
     info: Vec<PacketInfo>,
     arrivals: VecDeque<Arrival>,
     events: EventQueue<Event>,
-    replicator: Replicator,
-    chip: Arc<ChipSpec>,
-    /// Packets made by the batch being handled.
-    made: Vec<Made>,
+    scratch: Scratch,
+    functional: Functional,
     /// True if the sink of the current call watches passes and queues ([`Sink::watches`]).
     watched: bool,
     /// Number of packets inside, without timers.
     outside: u64,
     /// True if every packet goes once through ingress, one queue and egress; `None` after a change.
     straight: Option<bool>,
-    /// Functional mode: remaining passes of a packet and its copies; egress passes have a port.
-    work: VecDeque<(Packet, Option<u16>)>,
-    /// Scratch memory of multicast.
-    members: Vec<replicate::Member>,
-    batch: Vec<Pass>,
-    /// Functional mode: packets that are processed together.
-    window: functional::Window,
-    /// Number of operations scheduled so far.
-    ops: u64,
-    /// Readings of the control plane.
-    readings: Vec<Reading>,
     totals: Totals,
     now: Time,
     sweeps: Sweeps,
     /// Rounds of packet generators that may be skipped.
     rounds: rounds::Rounds,
-    /// Flow control, if there is a shared buffer.
-    flow: Option<Box<flow_control::FlowControl>>,
+}
+
+/// Operations of the control plane so far.
+#[derive(Default)]
+struct Operations {
+    /// Number of operations scheduled.
+    scheduled: u64,
+    /// Readings, in order.
+    readings: Vec<Reading>,
+}
+
+/// Memory that is used again in each batch.
+#[derive(Default)]
+struct Scratch {
+    /// Packets made by the batch being handled.
+    made: Vec<Made>,
+    /// Passes of a batch of one.
+    batch: Vec<Pass>,
+    /// Members of a multicast group.
+    members: Vec<replicate::Member>,
 }
 
 impl<'e> Switch<'e> {
@@ -271,9 +264,9 @@ impl<'e> Switch<'e> {
             device: self.config.device,
             class: EventClass::ControlPlane,
             port: 0,
-            seq: self.ops,
+            seq: self.operations.scheduled,
         };
-        self.ops += 1;
+        self.operations.scheduled += 1;
         self.events.push(key, Event::Control(Box::new(op))).map_err(|e| SwitchError::Past(Box::new(e)))
     }
 
@@ -281,7 +274,7 @@ impl<'e> Switch<'e> {
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {
         let arrival = self.arrivals.front().map(|a| a.parser);
-        let batch = Some(self.first_batch.time).filter(|t| *t < Time::MAX);
+        let batch = Some(self.due.first.time).filter(|t| *t < Time::MAX);
         [arrival, batch, self.events.next_time()].into_iter().flatten().min()
     }
 
@@ -298,7 +291,7 @@ impl<'e> Switch<'e> {
         self.rounds.until = if sink.needs_every_round() { Time::ORIGIN } else { until };
         loop {
             let event = self.events.next_time().unwrap_or(Time::MAX);
-            let batch::Due { time: batch, pipe, gress } = self.first_batch;
+            let batch::Due { time: batch, pipe, gress } = self.due.first;
             let arrival = self.arrivals.front().map_or(Time::MAX, |a| a.parser);
             let next = arrival.min(batch).min(event);
             // If there are no other events, sweeps run up to a time that the caller named.
@@ -368,8 +361,13 @@ impl<'e> Switch<'e> {
         }
     }
 
+    /// Returns true if the program has a ghost control.
+    fn has_ghost(&self) -> bool {
+        !self.program.ghost.is_empty()
+    }
+
     fn port_index(&self, dev_port: u16) -> Option<u16> {
-        self.by_dev_port.get(usize::from(dev_port)).copied().flatten()
+        self.ports.index_of(dev_port)
     }
 
     fn info_of(&self, packet: Packet) -> PacketInfo {
@@ -463,7 +461,7 @@ impl<'e> Switch<'e> {
 
     /// Returns the executor.
     pub fn executor_mut(&mut self) -> &mut (dyn Executor + 'e) {
-        &mut *self.executor
+        self.executors.shared()
     }
 
     /// True if received + created = sent + dropped + absorbed + held.

@@ -84,13 +84,3 @@ impl PipeState {
         [packet, update].into_iter().flatten().min()
     }
 }
-
-/// Constants of the timing model, in cycles.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct GressTiming {
-    pub(super) mau: u64,
-    pub(super) deparser: u64,
-    pub(super) parser_fixed: u64,
-    /// Batch window: no pass is faster.
-    pub(super) window: Duration,
-}

@@ -3,9 +3,10 @@
 use super::config::{SwitchConfig, SwitchError};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::mac::{MacRx, MacTx, WireOverhead};
-use sluice_asic::port::{PortKind, PortMap, ingress_hold};
+use sluice_asic::port::{DevPort, PortKind, PortMap, ingress_hold};
 use sluice_asic::units::{Duration, Time};
 use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
 
 /// A port of the running switch.
 pub(super) struct PortState {
@@ -42,6 +43,45 @@ pub(super) struct PortState {
     pub(super) program_pfc: bool,
     /// True if the scheduled event is only the opening of a shaper: all waiting packets wait for it.
     pub(super) asleep: bool,
+}
+
+/// The ports of a switch, by index.
+pub(super) struct Ports {
+    states: Vec<PortState>,
+    /// Assignment of a port group's queues to ports.
+    pub(super) map: PortMap,
+    /// Index into `states` for every dev_port.
+    by_dev_port: Vec<Option<u16>>,
+}
+
+impl Ports {
+    /// Returns the ports with these states, which are those of the port map.
+    pub(super) fn new(states: Vec<PortState>, map: PortMap) -> Ports {
+        let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
+        for (index, port) in (0..).zip(&states) {
+            by_dev_port[usize::from(port.dev_port)] = Some(index);
+        }
+        Ports { states, map, by_dev_port }
+    }
+
+    /// Returns the index of a dev_port; `None` if the switch does not have it.
+    pub(super) fn index_of(&self, dev_port: u16) -> Option<u16> {
+        self.by_dev_port.get(usize::from(dev_port)).copied().flatten()
+    }
+}
+
+impl Deref for Ports {
+    type Target = [PortState];
+
+    fn deref(&self) -> &[PortState] {
+        &self.states
+    }
+}
+
+impl DerefMut for Ports {
+    fn deref_mut(&mut self) -> &mut [PortState] {
+        &mut self.states
+    }
 }
 
 /// Settlement of the line time that a dequeued packet booked.

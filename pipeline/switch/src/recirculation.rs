@@ -104,7 +104,7 @@ impl Switch<'_> {
     /// Handles a packet that left ingress for another ingress pass.
     pub(super) fn resubmit(&mut self, packet: Packet, exit: Time, sink: &mut dyn Sink) {
         self.totals.resubmitted += 1;
-        let parser = exit + self.resubmit;
+        let parser = exit + self.timing.resubmit;
         let info = &mut self.info[packet.index()];
         info.resubmitted = true;
         let (port, seq) = (info.port, info.seq);
@@ -123,7 +123,7 @@ impl Switch<'_> {
                 let time = self.info_of(packet).received;
                 self.lose(packet, time, Reason::Device(DeviceDrop::TooManyRecirculations), sink);
             }
-            Mode::Functional => self.work.push_back((packet, None)),
+            Mode::Functional => self.functional.work.push_back((packet, None)),
         }
     }
 

@@ -152,7 +152,7 @@ impl Switch<'_> {
 
     /// Returns the length of a round; `None` if rounds cannot be skipped.
     fn round(&self) -> Option<Duration> {
-        if self.has_ghost || self.own.iter().any(Option::is_some) {
+        if self.has_ghost() || self.executors.differ() {
             return None;
         }
         let mut periods = self.pipes.iter().flat_map(|p| p.generator.unit.periods()).peekable();
@@ -230,7 +230,7 @@ impl Switch<'_> {
     /// Records what the passes of a batch led to.
     pub(super) fn note_verdicts<'a>(&mut self, batch: impl ExactSizeIterator<Item = &'a Pass>) {
         let seen = &mut self.rounds.seen[usize::from(self.rounds.before.is_some())];
-        seen.spoilt |= !self.made.is_empty();
+        seen.spoilt |= !self.scratch.made.is_empty();
         // A batch with a pass that is not recorded spoils the round.
         let first = seen.passes.len().saturating_sub(batch.len());
         for (pass, recorded) in batch.zip(&mut seen.passes[first..]) {

@@ -80,7 +80,7 @@ impl Switch<'_> {
         if self.config.mode == Mode::Functional {
             return;
         }
-        let time = at.time + self.clock.span(Cycles(self.chip.tm.afc_cycles.max(1).into()));
+        let time = at.time + self.timing.clock.span(Cycles(self.chip.tm.afc_cycles.max(1).into()));
         let pipe = &mut self.pipes[at.pipe];
         let (device, class) = (self.config.device, EventClass::PfcReceived);
         let port = WORDS + 2 * at.pipe as u32 + at.gress.index() as u32;
@@ -93,7 +93,7 @@ impl Switch<'_> {
     /// Applies a flow-control word to its queue. A word that names no queue is lost.
     pub(super) fn obey(&mut self, time: Time, word: u32, sink: &mut dyn Sink) {
         let word = AfcWord::decode(word);
-        let Some((port, queue)) = word.target(&self.port_map) else { return };
+        let Some((port, queue)) = word.target(&self.ports.map) else { return };
         let Some(index) = self.port_index(port.number()) else { return };
         let mode = self.tm.flow_control_of(TmPort(index), QueueId(queue));
         if let Some(pipe) = self.pipes.get_mut(usize::from(word.pipe)) {
@@ -170,8 +170,8 @@ impl Switch<'_> {
         let index = self.port_index(port.number()).ok_or(missing)?;
         let pipe = self.ports[usize::from(index)].pipe;
         let time = time.max(self.now);
-        let (device, class, seq) = (self.config.device, EventClass::PfcReceived, self.ops);
-        self.ops += 1;
+        let (device, class, seq) = (self.config.device, EventClass::PfcReceived, self.operations.scheduled);
+        self.operations.scheduled += 1;
         let key = EventKey { time, device, class, port: index.into(), seq };
         self.events.push(key, Event::PfcChanged { pipe }).map_err(|e| super::SwitchError::Past(Box::new(e)))
     }

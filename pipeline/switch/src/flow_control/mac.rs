@@ -134,7 +134,7 @@ impl Switch<'_> {
             }
         }
         for port in ports {
-            let at = now + self.mac_tx;
+            let at = now + self.timing.mac_tx;
             self.push_at(at, EventClass::Timer, port, Event::PfcDue { port });
         }
     }
