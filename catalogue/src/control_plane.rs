@@ -90,11 +90,27 @@ pub trait ControlPlane: Send {
     }
 
     /// Returns the report in summaries; `frames` is the number of frames from outside that passed the test. By default
-    /// there is no report. A command prints the numbers of an object with their keys.
+    /// there is no report.
     fn report(&self, frames: u64) -> Value {
         let _ = frames;
         Value::Null
     }
+
+    /// Returns the report as a line for readers; `None` without a report. By default the numbers of the report with their
+    /// keys.
+    fn line(&self, frames: u64) -> Option<String> {
+        numbers(&self.report(frames))
+    }
+}
+
+/// Returns the numbers of a report with their keys; `None` if it has none.
+#[must_use]
+pub fn numbers(report: &Value) -> Option<String> {
+    let word = |(key, value): (&String, &Value)| {
+        Some(format!("{} {value}", key.replace('_', " "))).filter(|_| value.is_number())
+    };
+    let words: Vec<String> = report.as_object()?.iter().filter_map(word).collect();
+    (!words.is_empty()).then(|| format!("control plane: {}", words.join(", ")))
 }
 
 /// Operations of a control plane that wait for their times.

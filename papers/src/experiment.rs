@@ -1,7 +1,7 @@
 //! The file of an experiment.
 
 use crate::in_toml;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sluice_scenario::Expr;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -115,33 +115,37 @@ pub struct HashingPart {
 }
 
 /// A number beside a published one.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
     /// Name of the number for readers.
     pub what: String,
     /// The part that has the number; the only one by default.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub part: String,
     /// Values of the part's axes at which the number is taken.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub at: BTreeMap<String, toml::Value>,
     /// The number: an expression over the part's figures, in whole numbers.
+    #[serde(rename(serialize = "expression"))]
     pub here: String,
     /// Divisor from the expression to the unit of the published value; 1 by default.
-    #[serde(default = "one")]
+    #[serde(default = "one", skip_serializing)]
     pub per: f64,
     /// Unit for readers; empty for a ratio.
     #[serde(default)]
     pub unit: String,
     /// Id of the paper's value.
+    #[serde(skip_serializing)]
     pub published: Option<String>,
     /// Id of the reference simulator's value.
+    #[serde(skip_serializing)]
     pub reference: Option<String>,
     /// Id of a closed form's value.
+    #[serde(skip_serializing)]
     pub theory: Option<String>,
     /// Agreement: the interval meets the value within this many percent.
-    #[serde(default = "ten")]
+    #[serde(default = "ten", rename(serialize = "within_percent"))]
     pub within: f64,
     /// The found cause of a disagreement; empty if there is none.
     #[serde(default)]

@@ -8,6 +8,7 @@ use crate::experiment::{Claim, Experiment, Row};
 use crate::found::{Found, FoundPoint};
 use crate::published::{Published, PublishedValue};
 use crate::scale::Rival;
+use serde::{Serialize, Serializer};
 use sluice_scenario::Expr;
 use sluice_scenario::contest::{Estimate, judged};
 
@@ -34,14 +35,22 @@ impl Verdict {
     }
 }
 
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.words())
+    }
+}
+
 /// A row with its numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct RowResult {
     /// The row.
+    #[serde(flatten)]
     pub row: Row,
     /// The number here, in the row's unit.
     pub here: Estimate,
     /// The values of the paper, of the reference simulator and of theory.
+    #[serde(flatten, serialize_with = "by_side")]
     pub values: [Option<PublishedValue>; 3],
     /// The number here over the value that the verdict is about.
     pub ratio: Option<f64>,
@@ -49,8 +58,12 @@ pub struct RowResult {
     pub verdict: Verdict,
 }
 
+fn by_side<S: Serializer>(values: &[Option<PublishedValue>; 3], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(["published", "reference", "theory"].into_iter().zip(values))
+}
+
 /// A claim with its verdict.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ClaimResult {
     /// The claim in words.
     pub what: String,
@@ -67,7 +80,7 @@ pub struct ClaimResult {
 }
 
 /// A row's number of a rival, beside that of the paper's program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct RivalRow {
     /// The row.
     pub what: String,
@@ -76,7 +89,12 @@ pub struct RivalRow {
     /// The number of the paper's program.
     pub here: Estimate,
     /// Label and number of each rival.
+    #[serde(serialize_with = "by_label")]
     pub rivals: Vec<(String, Estimate)>,
+}
+
+fn by_label<S: Serializer>(rivals: &[(String, Estimate)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(rivals.iter().map(|(label, number)| (label, number)))
 }
 
 /// All verdicts of an experiment.

@@ -1,7 +1,7 @@
 //! Values that papers and their authors' simulators published, in one file.
 
 use crate::in_toml;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// The file of published values.
@@ -28,7 +28,7 @@ pub struct Paper {
 }
 
 /// A published value, or the fact that none was published.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedValue {
     /// Id: `paper/figure/what`.
@@ -39,6 +39,7 @@ pub struct PublishedValue {
     #[serde(default)]
     pub unit: String,
     /// Place on the horizontal axis of a figure, if it is a point of one.
+    #[serde(skip_serializing)]
     pub x: Option<f64>,
     /// Half of the distance between neighbouring values that the reading cannot tell apart, in the value's unit; 0 for an
     /// exact value.
@@ -47,6 +48,7 @@ pub struct PublishedValue {
     /// How the value was read.
     pub read: Reading,
     /// Who gave the value.
+    #[serde(skip_serializing)]
     pub side: Side,
     /// Place of the value: figure, table, section, file.
     pub source: String,
@@ -79,6 +81,12 @@ impl Reading {
             Reading::Computed => "computed",
             Reading::None => "no number published",
         }
+    }
+}
+
+impl Serialize for Reading {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
     }
 }
 

@@ -2,12 +2,32 @@
 
 use crate::error::Error;
 use crate::network::switch_observer::SwitchObserver;
+use serde::Serialize;
+use serde_json::Value;
 use sluice_asic::units::{Duration, Time};
 use sluice_catalogue::control_plane::{ControlPlane, Operation};
 use sluice_control::{ControlOp, ControlState};
 use sluice_fabric::network::{Network, SwitchId};
 use sluice_ir::KeyValue;
 use sluice_switch::{Digest, IdleEntry, Switch, SwitchError};
+
+/// Report of a control plane at the end of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct ControlPlaneReport {
+    /// The report, as the control plane gives it.
+    pub report: Value,
+    /// The report as a line for readers, if there is one.
+    #[serde(skip)]
+    pub line: Option<String>,
+}
+
+impl ControlPlaneReport {
+    /// Asks the control plane for its report; `frames` is the number of frames that passed its test.
+    pub(crate) fn of(plane: &dyn ControlPlane, frames: u64) -> ControlPlaneReport {
+        ControlPlaneReport { report: plane.report(frames), line: plane.line(frames) }
+    }
+}
 
 /// Messages of one switch that the control plane has not yet received.
 #[derive(Debug, Default)]

@@ -1,17 +1,48 @@
 //! Packets that senders held back because they obey PFC frames.
 
-use serde_json::{Value, json};
-use sluice_asic::units::{Duration, Length, Time};
+use serde::Serialize;
+use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::SwitchId;
-use sluice_fabric::senders::{HeldBack, Senders};
+use sluice_fabric::senders::Senders;
 
-/// Packets that the senders of one switch held back.
-#[derive(Clone, Debug)]
+/// Packets that the senders of a switch, or of all switches of a network, held back.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeldBackReport {
-    /// Length of the cables to the senders.
-    pub cable: Length,
-    /// The senders, in the order of their ports, each with the name of its port.
-    pub senders: Vec<(String, HeldBack)>,
+    /// Length of the cables to the senders, in m.
+    pub cable_m: f64,
+    /// The senders, in the order of their ports.
+    pub ports: Vec<SenderRow>,
+}
+
+/// A sender. Times are in ns.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SenderRow {
+    /// Name of the switch, in a network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switch: Option<String>,
+    /// Name of the port that it sends to.
+    pub port: String,
+    /// dev_port of this port.
+    pub dev_port: u16,
+    /// Frames that were sent later than they were due.
+    pub held_back: u64,
+    /// Delays of these frames.
+    pub delay_ns: DelayRow,
+    /// Frames that wait at the end.
+    pub unsent: u64,
+    /// Number of pauses, over all priorities.
+    pub pauses: u64,
+    /// Sum of the pauses' lengths, over all priorities.
+    pub paused_ns: f64,
+}
+
+/// Delays of frames, in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct DelayRow {
+    /// Sum of all delays.
+    pub total: f64,
+    /// Largest delay.
+    pub most: f64,
 }
 
 impl HeldBackReport {
@@ -22,24 +53,18 @@ impl HeldBackReport {
         name: impl Fn(u16) -> String,
         now: Time,
     ) -> HeldBackReport {
+        let ns = |time: Duration| time.as_ps() as f64 / 1e3;
         let own = senders.held_back(now).filter(|s| s.switch == switch.0);
-        HeldBackReport { cable: senders.cable(), senders: own.map(|s| (name(s.port), s)).collect() }
-    }
-
-    /// Returns the report as the key `obey_pfc` of a summary.
-    pub(crate) fn json(&self) -> Value {
-        let ns = |d: Duration| d.as_ps() as f64 / 1e3;
-        let port = |(name, s): &(String, HeldBack)| {
-            json!({
-                "port": name, "dev_port": s.port,
-                "held_back": s.frames,
-                "delay_ns": { "total": ns(s.total), "most": ns(s.most) },
-                "unsent": s.unsent,
-                "pauses": s.pauses,
-                "paused_ns": ns(s.paused),
-            })
-        };
-        let ports: Vec<Value> = self.senders.iter().map(port).collect();
-        json!({ "cable_m": self.cable.as_millimetres() as f64 / 1e3, "ports": ports })
+        let row = own.map(|s| SenderRow {
+            switch: None,
+            port: name(s.port),
+            dev_port: s.port,
+            held_back: s.frames,
+            delay_ns: DelayRow { total: ns(s.total), most: ns(s.most) },
+            unsent: s.unsent,
+            pauses: s.pauses,
+            paused_ns: ns(s.paused),
+        });
+        HeldBackReport { cable_m: senders.cable().as_millimetres() as f64 / 1e3, ports: row.collect() }
     }
 }

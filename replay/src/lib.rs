@@ -77,14 +77,16 @@ mod time_order;
 mod timeline;
 mod trace;
 mod view;
+mod warnings;
 
 pub use bench::{Bench, BenchError, BenchRun, LostPacket, SentPacket};
 pub use captures::Captures;
 pub use collector::{Latency, PacketPlace, Unparsed};
+pub use control_plane::ControlPlaneReport;
 pub use error::{BoxError, CutOff, Error, Fates, Passes};
 pub use executor::{ExecutorFactory, ExecutorRequest, interpreter, traced_interpreter};
 pub use generator_load::GeneratorLoad;
-pub use held_back::HeldBackReport;
+pub use held_back::{DelayRow, HeldBackReport, SenderRow};
 pub use inputs::{Input, Inputs};
 pub use network::{NetworkAttached, NetworkOutcome, NetworkReplay, PreparedNetwork};
 pub use options::{Checks, Options, PropertyFactory};
@@ -93,7 +95,15 @@ pub use pace::{ParsePaceError, parse_decimal, parse_pace};
 pub use progress::{InputProgress, Progress, Run, Status};
 pub use rate_search::{Attempt, RateSearch, RateWarning, Trial};
 pub use run::{Attached, Prepared, Replay};
-pub use shared_buffer::{PipeWords, SharedBuffer};
+pub use shared_buffer::{
+    BufferPortRow, BufferQueueRow, BufferState, GroupRow, PfcRow, PipeWords, PoolRow, PoolUse, SharedBuffer,
+    StormRow, WatchdogRow, Watermarks, WordRow,
+};
 pub use sluice_fabric::spans::{SpanRequest, Spans};
+pub use state::{CellRow, Element, ReadingRow, RegisterRow, RegisterState};
+pub use summary::{
+    CounterRow, Counts, CreatedCounts, InputRow, LatencyRow, PacketCounts, PortRow, QueueRow, Summary,
+    ViolationRow,
+};
 pub use timeline::{Levels, Line, RowSink, TimelineRequest};
 pub use trace::{StepTracer, Trace};

@@ -2,13 +2,13 @@
 
 use crate::captures::PortCounts;
 use crate::collector::{Latency, Unparsed};
+use crate::control_plane::ControlPlaneReport;
 use crate::error::{CutOff, Error, Fates};
 use crate::held_back::HeldBackReport;
 use crate::inputs::Input;
 use crate::shared_buffer::{PipeWords, SharedBuffer, words};
 use crate::trace::Trace;
 use crate::view::SwitchView;
-use serde_json::Value;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::QueueStats;
 use sluice_asic::units::{Cells, Duration, Time};
@@ -22,7 +22,7 @@ use sluice_pcaps::wire::ethernet::wire_len;
 use sluice_switch::property::Violation;
 use sluice_switch::{Held, PipeOverload, RecirculationOverload, Stalled, Switch, Totals};
 
-/// Results of a replay through one switch. [`Outcome::summary`] returns them as a JSON document.
+/// Results of a replay through one switch. [`Outcome::summary`] returns what a reader or a JSON document has of them.
 pub struct Outcome<'a> {
     pub(crate) view: SwitchView<'a>,
     pub(crate) schedule: Schedule,
@@ -69,7 +69,7 @@ pub struct Outcome<'a> {
     /// Packets that senders held back; `None` if senders ignore PFC frames.
     pub held_back: Option<HeldBackReport>,
     /// Report of the control plane; `None` without one.
-    pub control_plane: Option<Value>,
+    pub control_plane: Option<ControlPlaneReport>,
     /// The trace; `None` if the run was not traced.
     pub trace: Option<Trace>,
     /// Spans of packets; `None` if they were not recorded.
@@ -161,7 +161,7 @@ pub(crate) struct RunParts<'a> {
     pub(crate) trace: Option<Trace>,
     pub(crate) spans: Option<Spans>,
     pub(crate) held_back: Option<HeldBackReport>,
-    pub(crate) control_plane: Option<Value>,
+    pub(crate) control_plane: Option<ControlPlaneReport>,
     pub(crate) coverage: Option<Coverage>,
     pub(crate) last: Time,
     pub(crate) sent: u64,

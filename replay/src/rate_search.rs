@@ -6,7 +6,7 @@
 use crate::error::{Error, Passes};
 use crate::inputs::Inputs;
 use crate::outcome::{Outcome, PortLoad};
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 use sluice_asic::units::{BitRate, Cells};
 use sluice_pcaps::replay::Search;
 use sluice_switch::{DeviceDrop, Reason};
@@ -29,21 +29,25 @@ pub struct Attempt {
 }
 
 /// A trial that has run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Trial {
     /// Bit/s on the wire of each input port.
+    #[serde(rename = "bps_per_port")]
     pub rate: u64,
     /// Packets/s over all input ports.
     pub pps: u64,
     /// Packets that entered.
     pub packets: u64,
     /// Packets dropped because of congestion, and packets still inside at the end.
+    #[serde(rename = "congestion_drops")]
     pub congestion: u64,
     /// Packets dropped for other reasons.
+    #[serde(rename = "other_drops")]
     pub policy: u64,
     /// Packets that count as loss: congestion, and other drops beyond those of the first trial.
     pub lost: u64,
     /// Largest number of cells in a queue.
+    #[serde(rename = "fullest_queue_cells")]
     pub fullest_cells: u64,
 }
 
@@ -196,20 +200,43 @@ impl Trial {
             fullest_cells: ran.fullest_cells,
         }
     }
-
-    fn json(&self) -> Value {
-        json!({
-            "bps_per_port": self.rate, "pps": self.pps, "packets": self.packets, "lost": self.lost,
-            "congestion_drops": self.congestion, "other_drops": self.policy,
-            "fullest_queue_cells": self.fullest_cells,
-        })
-    }
 }
 
 /// Returns the packets per second of a port at `rate` bit/s on its wire, rounded down.
 fn packets_per_second(p: &PortLoad, rate: u64) -> u64 {
     let bits = u128::from(p.wire_bytes.max(1)) * 8;
     u64::try_from(u128::from(p.packets) * u128::from(rate) / bits).unwrap_or(u64::MAX)
+}
+
+/// Serializes the key `ndr` of a summary.
+impl Serialize for RateSearch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            bps_per_port: Option<u64>,
+            bps: Option<u64>,
+            pps: Option<u64>,
+            line_bps: u64,
+            input_ports: usize,
+            lowest_loss_bps_per_port: Option<u64>,
+            resolution_bps: u64,
+            drops_not_counted_as_loss: u64,
+            trials: &'a [Trial],
+        }
+        let best = self.best.as_ref();
+        let row = Row {
+            bps_per_port: best.map(|t| t.rate),
+            bps: best.map(|t| t.rate * self.ports as u64),
+            pps: best.map(|t| t.pps),
+            line_bps: self.line,
+            input_ports: self.ports,
+            lowest_loss_bps_per_port: self.failed,
+            resolution_bps: self.resolution,
+            drops_not_counted_as_loss: self.policy,
+            trials: &self.trials,
+        };
+        row.serialize(serializer)
+    }
 }
 
 impl RateSearch {
@@ -219,23 +246,6 @@ impl RateSearch {
     pub fn rate(&self) -> u64 {
         let slowest = self.trials.iter().map(|t| t.rate).min().unwrap_or(1);
         self.best.as_ref().map_or(slowest, |t| t.rate)
-    }
-
-    /// Returns the key `ndr` of a summary.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        let best = self.best.as_ref();
-        json!({
-            "bps_per_port": best.map(|t| t.rate),
-            "bps": best.map(|t| t.rate * self.ports as u64),
-            "pps": best.map(|t| t.pps),
-            "line_bps": self.line,
-            "input_ports": self.ports,
-            "lowest_loss_bps_per_port": self.failed,
-            "resolution_bps": self.resolution,
-            "drops_not_counted_as_loss": self.policy,
-            "trials": self.trials.iter().map(Trial::json).collect::<Vec<_>>(),
-        })
     }
 
     /// Returns a reason to doubt the result, if there is one.

@@ -2,7 +2,7 @@
 
 use crate::captures::{CaptureOutputs, Captures};
 use crate::collector::{Collector, Origin};
-use crate::control_plane::{end_of_step, listen_to_switch};
+use crate::control_plane::{ControlPlaneReport, end_of_step, listen_to_switch};
 use crate::error::{Error, Passes};
 use crate::executor::{ExecutorFactory, ExecutorRequest};
 use crate::held_back::HeldBackReport;
@@ -421,7 +421,7 @@ impl<'a> Session<'a, '_> {
             trace,
             spans,
             held_back,
-            control_plane: self.control_plane.map(|plane| plane.report(self.counted)),
+            control_plane: self.control_plane.map(|plane| ControlPlaneReport::of(plane, self.counted)),
             coverage,
             last: self.last,
             sent: frames.sent(),

@@ -1,262 +1,378 @@
 //! Summaries: documents of schema `sluice.summary/1`.
 
-use crate::collector::{Latency, Unparsed};
+use crate::collector::Latency;
+use crate::control_plane::ControlPlaneReport;
 use crate::held_back::HeldBackReport;
 use crate::outcome::{InputOutcome, Outcome, QueueOutcome};
-use crate::shared_buffer::PipeWords;
-use serde_json::{Map, Value, json};
-use sluice_asic::units::{BitRate, Duration};
+use crate::shared_buffer::{BufferState, PipeWords, PoolRow};
+use crate::state::{ReadingRow, RegisterRow};
+use serde::Serialize;
 use sluice_ir::{CounterHome, LabelKind};
-use sluice_pcaps::replay::Pace;
+use sluice_switch::Reason;
 use sluice_switch::property::Violation;
-use sluice_switch::{DeviceDrop, PipeOverload, Reason, RecirculationOverload, Stalled};
+use std::collections::BTreeMap;
+
+/// Packets by a word: a reason or a place.
+pub type Counts = BTreeMap<String, u64>;
+
+/// Summary of a switch, or the sums and lists over the switches of a network. The key of a field is its name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Name of the schema.
+    pub schema: &'static str,
+    /// Name of the program; of several, their names with `+` between them.
+    pub program: String,
+    /// Name of the chip; `None` of switches with several.
+    pub chip: Option<String>,
+    /// Parameters of the program; empty of switches with several.
+    pub params: BTreeMap<String, String>,
+    /// Seed of the random numbers.
+    pub seed: u64,
+    /// The inputs, in their order.
+    pub inputs: Vec<InputRow>,
+    /// Packets by fate.
+    pub packets: PacketCounts,
+    /// Packets made inside, by origin.
+    pub created: CreatedCounts,
+    /// Dropped packets by reason.
+    pub drops: Counts,
+    /// Absorbed packets by reason.
+    pub absorbed: Counts,
+    /// Packets still inside, by place.
+    pub held: Counts,
+    /// Passes over a recirculation port.
+    pub recirculated: u64,
+    /// Resubmits.
+    pub resubmitted: u64,
+    /// Latencies; `None` without packets out, and in functional mode.
+    pub latency_ns: Option<LatencyRow>,
+    /// External ports that received or sent a packet.
+    pub ports: Vec<PortRow>,
+    /// Queues that a packet entered or was dropped at.
+    pub queues: Vec<QueueRow>,
+    /// The packet memory, and pools of the shared buffer.
+    pub pools: Vec<PoolRow>,
+    /// The shared buffer; `None` if there is none, and of a network, whose switches have their own.
+    pub buffer: Option<BufferState>,
+    /// Packets that senders held back; `None` if senders ignore PFC frames.
+    pub obey_pfc: Option<HeldBackReport>,
+    /// Report of the control plane; `None` without one.
+    pub control_plane: Option<ControlPlaneReport>,
+    /// Flow-control words that reached queues, for each pipe that had any.
+    pub flow_control_words: Vec<PipeWords>,
+    /// Counter cells that are not 0; of a network, its switches have them.
+    pub counters: Vec<CounterRow>,
+    /// Registers that packets changed; of a network, its switches have them.
+    pub registers: Vec<RegisterRow>,
+    /// Cells that the control plane read; of a network, its switches have them.
+    pub readings: Vec<ReadingRow>,
+    /// Warnings, a sentence each.
+    pub warnings: Vec<String>,
+    /// Properties that do not hold.
+    pub violations: Vec<ViolationRow>,
+}
+
+/// An input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InputRow {
+    /// Name of the input.
+    pub file: String,
+    /// Name of the port that it goes into.
+    pub port: String,
+    /// dev_port of this port.
+    pub dev_port: u16,
+    /// Packets that were read.
+    pub packets: u64,
+    /// True if the input ends inside a record.
+    pub truncated: bool,
+}
+
+/// Packets by fate. What came in and was made is out, dropped, absorbed or held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PacketCounts {
+    /// Packets from outside.
+    #[serde(rename = "in")]
+    pub entered: u64,
+    /// Packets made inside.
+    pub created: u64,
+    /// Packets sent to the outside.
+    pub out: u64,
+    /// Dropped packets.
+    pub dropped: u64,
+    /// Absorbed packets.
+    pub absorbed: u64,
+    /// Packets still inside.
+    pub held: u64,
+}
+
+/// Packets made inside, by origin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CreatedCounts {
+    /// Copies for mirror sessions.
+    pub mirror: u64,
+    /// Copies of multicast packets after the first.
+    pub multicast: u64,
+    /// Packets of packet generators.
+    pub pktgen: u64,
+    /// Digests.
+    pub digest: u64,
+    /// PFC frames that MACs sent.
+    pub pfc: u64,
+}
+
+/// Latencies from first bit in to first bit out, in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LatencyRow {
+    /// Points between which the latency is measured.
+    pub method: &'static str,
+    /// Least latency.
+    pub min: f64,
+    /// Median, to three significant digits.
+    pub p50: f64,
+    /// 99th percentile, to three significant digits.
+    pub p99: f64,
+    /// Largest latency.
+    pub max: f64,
+}
+
+/// An external port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PortRow {
+    /// Name of the switch, in a network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switch: Option<String>,
+    /// Name of the port.
+    pub port: String,
+    /// dev_port.
+    pub dev_port: u16,
+    /// Speed in bit/s.
+    pub speed_bps: u64,
+    /// Frames received.
+    pub rx_packets: u64,
+    /// Bytes received, without FCS.
+    pub rx_bytes: u64,
+    /// Frames sent.
+    pub tx_packets: u64,
+    /// Bytes sent, without FCS, before padding.
+    pub tx_bytes: u64,
+}
+
+/// A queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct QueueRow {
+    /// Name of the switch, in a network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switch: Option<String>,
+    /// Name of the port, in a network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<String>,
+    /// dev_port of the port.
+    pub dev_port: u16,
+    /// Number of the queue at its port.
+    pub queue: u8,
+    /// Packets that entered.
+    pub enqueued: u64,
+    /// Bytes that entered.
+    pub enqueued_bytes: u64,
+    /// Packets that were dropped at the queue.
+    pub dropped: u64,
+    /// Bytes of these packets.
+    pub dropped_bytes: u64,
+    /// Largest number of cells at the same time.
+    pub max_cells: u64,
+}
+
+/// A counter cell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CounterRow {
+    /// Name of the counter.
+    pub counter: String,
+    /// The table whose entries the counter counts; `None` of an indirect counter.
+    pub table: Option<String>,
+    /// Index of the cell; of a table's counter, the slot of the entry.
+    pub index: usize,
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// A property that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ViolationRow {
+    /// Name of the switch, in a network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switch: Option<String>,
+    /// Name of the property.
+    pub property: String,
+    /// Packet at which it was found; `None` at the end of the run.
+    pub packet: Option<u64>,
+    /// Time in ps at which it was found.
+    pub time_ps: u64,
+    /// Sentence that says how the property is violated.
+    pub text: String,
+}
+
+/// Name of the schema of summaries.
+pub(crate) const SCHEMA: &str = "sluice.summary/1";
+
+/// Adds packets to a count; a count of 0 has no word.
+pub(crate) fn add(counts: &mut Counts, word: &str, packets: u64) {
+    if packets > 0 {
+        *counts.entry(word.to_owned()).or_default() += packets;
+    }
+}
 
 impl Outcome<'_> {
-    /// Returns the summary as a document of schema `sluice.summary/1`. Every key is always there.
+    /// Returns the summary.
     #[must_use]
-    pub fn summary(&self) -> Value {
+    pub fn summary(&self) -> Summary {
         let t = &self.totals;
         let program = self.view.program();
-        let params: Map<String, Value> =
-            program.params.iter().map(|p| (p.key.clone(), Value::String(p.value.clone()))).collect();
-        let (mut drops, mut absorbed) = (Map::new(), Map::new());
-        for (reason, count) in t.reasons().filter(|(_, n)| *n > 0) {
+        let (mut drops, mut absorbed, mut held) = (Counts::new(), Counts::new(), Counts::new());
+        for (reason, packets) in t.reasons() {
             let consumed = matches!(reason, Reason::Label(l) if program.labels[l].kind == LabelKind::Consume);
-            let list = if consumed { &mut absorbed } else { &mut drops };
-            list.insert(reason.name(program).to_owned(), count.into());
+            add(if consumed { &mut absorbed } else { &mut drops }, reason.name(program), packets);
         }
-        if t.made.digest > 0 {
-            absorbed.insert("digest".into(), t.made.digest.into());
-        }
-        if t.mac_control > 0 {
-            absorbed.insert("mac_control".into(), t.mac_control.into());
-        }
-        let mut held = Map::new();
-        for (place, count) in
-            [("ingress", self.held.ingress), ("queues", self.held.queues), ("egress", self.held.egress)]
-        {
-            if count > 0 {
-                held.insert(place.into(), count.into());
-            }
-        }
-        let memory =
-            json!({ "pool": "buffer", "cells": self.buffer_size.0, "max_cells": self.buffer_peak.0 });
-        let pools = self.shared_buffer.as_ref().map_or(&[][..], |shared| &shared.pools);
-        json!({
-            "schema": "sluice.summary/1",
-            "program": program.name,
-            "chip": self.view.placement().chip.name,
-            "params": params,
-            "seed": self.view.config().seed,
-            "inputs": self.inputs_json(),
-            "packets": {
-                "in": t.received, "created": t.created, "out": t.sent, "dropped": t.dropped,
-                "absorbed": t.absorbed, "held": self.held.total(),
+        add(&mut absorbed, "digest", t.made.digest);
+        add(&mut absorbed, "mac_control", t.mac_control);
+        add(&mut held, "ingress", self.held.ingress);
+        add(&mut held, "queues", self.held.queues);
+        add(&mut held, "egress", self.held.egress);
+        let memory = PoolRow::memory(self.buffer_size, self.buffer_peak);
+        let shared = self.shared_buffer.as_ref();
+        Summary {
+            schema: SCHEMA,
+            program: program.name.clone(),
+            chip: Some(self.view.placement().chip.name.clone()),
+            params: program.params.iter().map(|p| (p.key.clone(), p.value.clone())).collect(),
+            seed: self.view.config().seed,
+            inputs: self.inputs.iter().map(InputOutcome::row).collect(),
+            packets: PacketCounts {
+                entered: t.received,
+                created: t.created,
+                out: t.sent,
+                dropped: t.dropped,
+                absorbed: t.absorbed,
+                held: self.held.total(),
             },
-            "created": {
-                "mirror": t.made.mirror, "multicast": t.made.multicast, "pktgen": t.made.pktgen, "digest": t.made.digest, "pfc": t.made.pfc,
+            created: CreatedCounts {
+                mirror: t.made.mirror,
+                multicast: t.made.multicast,
+                pktgen: t.made.pktgen,
+                digest: t.made.digest,
+                pfc: t.made.pfc,
             },
-            "drops": drops,
-            "absorbed": absorbed,
-            "held": held,
-            "recirculated": t.recirculated,
-            "resubmitted": t.resubmitted,
-            "latency_ns": if self.view.is_timed() { self.latency.json() } else { Value::Null },
-            "ports": self.ports_json(),
-            "queues": self.queues.iter().map(QueueOutcome::json).collect::<Vec<_>>(),
-            "pools": std::iter::once(&memory).chain(pools).collect::<Vec<_>>(),
-            "buffer": self.shared_buffer.as_ref().map_or(&Value::Null, |shared| &shared.buffer),
-            "obey_pfc": self.held_back.as_ref().map_or(Value::Null, HeldBackReport::json),
-            "control_plane": self.control_plane.as_ref().unwrap_or(&Value::Null),
-            "flow_control_words": self.flow_control_words.iter().map(PipeWords::json).collect::<Vec<_>>(),
-            "counters": self.counters_json(),
-            "registers": self.registers_shown(),
-            "readings": self.readings_json(),
-            "warnings": self.warnings(),
-            "violations": self.violations.iter().map(violation).collect::<Vec<_>>(),
-        })
-    }
-
-    fn inputs_json(&self) -> Vec<Value> {
-        let input = |i: &InputOutcome| {
-            json!({
-                "file": i.name, "port": i.port_name, "dev_port": i.port.number(),
-                "packets": i.report.packets, "truncated": i.report.truncated.is_some(),
-            })
-        };
-        self.inputs.iter().map(input).collect()
+            drops,
+            absorbed,
+            held,
+            recirculated: t.recirculated,
+            resubmitted: t.resubmitted,
+            latency_ns: self.latency.row().filter(|_| self.view.is_timed()),
+            ports: self.port_rows(),
+            queues: self.queues.iter().map(QueueOutcome::row).collect(),
+            pools: std::iter::once(memory).chain(shared.iter().flat_map(|s| &s.pools).cloned()).collect(),
+            buffer: shared.map(|shared| shared.buffer.clone()),
+            obey_pfc: self.held_back.clone(),
+            control_plane: self.control_plane.clone(),
+            flow_control_words: self.flow_control_words.clone(),
+            counters: self.counter_rows(),
+            registers: self.registers_shown(),
+            readings: self.reading_rows(),
+            warnings: self.warnings(),
+            violations: self.violations.iter().map(ViolationRow::of).collect(),
+        }
     }
 
     /// Returns the external ports that received or sent a packet.
-    fn ports_json(&self) -> Vec<Value> {
+    fn port_rows(&self) -> Vec<PortRow> {
         let busy = self.totals.ports.iter().filter(|p| p.rx_packets + p.tx_packets > 0);
-        busy.map(|p| {
-            json!({
-                "port": p.name, "dev_port": p.dev_port, "speed_bps": self.view.speed_of(p.dev_port).as_bps(),
-                "rx_packets": p.rx_packets, "rx_bytes": p.rx_bytes,
-                "tx_packets": p.tx_packets, "tx_bytes": p.tx_bytes,
-            })
+        busy.map(|p| PortRow {
+            switch: None,
+            port: p.name.clone(),
+            dev_port: p.dev_port,
+            speed_bps: self.view.speed_of(p.dev_port).as_bps(),
+            rx_packets: p.rx_packets,
+            rx_bytes: p.rx_bytes,
+            tx_packets: p.tx_packets,
+            tx_bytes: p.tx_bytes,
         })
         .collect()
     }
 
-    /// Returns counter cells that are not 0; the index of an entry's cell is the entry's slot.
-    fn counters_json(&self) -> Vec<Value> {
+    /// Returns counter cells that are not 0.
+    fn counter_rows(&self) -> Vec<CounterRow> {
         let program = self.view.program();
-        let mut list = Vec::new();
+        let mut rows = Vec::new();
         for (counter, data) in program.counters.iter() {
-            for (i, cell) in
-                self.counters.counters[counter].iter().enumerate().filter(|(_, c)| c.packets + c.bytes > 0)
-            {
-                let table = match data.home {
-                    CounterHome::Direct(t) => Value::String(program.tables[t].name.clone()),
-                    CounterHome::Indirect(_) => Value::Null,
-                };
-                list.push(json!({
-                    "counter": data.name, "table": table, "index": i, "packets": cell.packets, "bytes": cell.bytes,
-                }));
-            }
+            let table = match data.home {
+                CounterHome::Direct(t) => Some(&program.tables[t].name),
+                CounterHome::Indirect(_) => None,
+            };
+            let cells = self.counters.counters[counter].iter().enumerate();
+            let counted = cells.filter(|(_, cell)| cell.packets + cell.bytes > 0);
+            rows.extend(counted.map(|(index, cell)| CounterRow {
+                counter: data.name.clone(),
+                table: table.cloned(),
+                index,
+                packets: cell.packets,
+                bytes: cell.bytes,
+            }));
         }
-        list
+        rows
     }
+}
 
-    /// Returns warnings about anomalies of inputs, overload, and queues that are stopped at the end.
-    #[must_use]
-    pub fn warnings(&self) -> Vec<String> {
-        let mut list: Vec<String> = self.cut_inputs().map(|cut| cut.to_string()).collect();
-        list.extend(self.oddities());
-        let shortened = self.inputs.iter().filter(|i| i.report.gaps > 0);
-        list.extend(shortened.map(|i| {
-            format!(
-                "{}: {} gaps of more than 102 hours each take 24 to 102 hours of simulated time; the timestamps of \
-                 outputs have the whole gaps",
-                i.name, i.report.gaps
-            )
-        }));
-        list.extend(self.unparsed.iter().map(|u| self.unparsed_warning(u)));
-        list.extend(self.stalled.iter().map(|stalled| self.stall_warning(stalled)));
-        if self.view.is_timed() && self.schedule.pace != Pace::LineRate {
-            list.extend(self.delays());
+impl InputOutcome {
+    fn row(&self) -> InputRow {
+        InputRow {
+            file: self.name.clone(),
+            port: self.port_name.clone(),
+            dev_port: self.port.number(),
+            packets: self.report.packets,
+            truncated: self.report.truncated.is_some(),
         }
-        list.extend(self.overtaxed.iter().map(|o| self.overtaxed_warning(o)));
-        list.extend(self.crowded.iter().map(|c| self.crowded_warning(c)));
-        list
-    }
-
-    /// Returns warnings about anomalies of the inputs.
-    fn oddities(&self) -> impl Iterator<Item = String> + '_ {
-        self.inputs.iter().flat_map(|i| {
-            i.report.oddities.iter().map(|(oddity, t)| {
-                format!("{}: {oddity}: {} records, first is record {}", i.name, t.count, t.first_record)
-            })
-        })
-    }
-
-    /// Warns of a gress that got more than one packet per cycle.
-    fn overtaxed_warning(&self, o: &PipeOverload) -> String {
-        let clock = self.view.placement().chip.mau.clock;
-        format!(
-            "pipe {} took packets into {} at its ceiling, one per cycle of {clock}, those that are recirculated or made inside \
-             included; they came faster and waited up to {} for a slot",
-            o.pipe,
-            o.gress,
-            clock.span(o.waited),
-        )
-    }
-
-    /// Warns of recirculation ports that got more than their line rate.
-    fn crowded_warning(&self, c: &RecirculationOverload) -> String {
-        format!(
-            "the recirculation ports of pipe {} were at their ceiling, {} together; packets waited up to {} for the line",
-            c.pipe,
-            self.view.placement().chip.ports.recirculation_rate,
-            c.waited,
-        )
-    }
-
-    /// Warns of a queue that holds packets at the end and may not send.
-    fn stall_warning(&self, s: &Stalled) -> String {
-        let (port, queue, packets) = (self.view.port_name(s.dev_port), s.queue, s.packets);
-        let who = match s.by_peer {
-            true => "PFC frames of the port's peer (a profile's `watchdog` ends pauses that last)",
-            false => "the program or an operator",
-        };
-        format!("port {port}: queue {queue} still holds {packets} packets, kept from sending by {who}")
-    }
-
-    /// Warns of input ports whose frames came closer together than the line allows.
-    fn delays(&self) -> Vec<String> {
-        let mut list = Vec::new();
-        for load in &self.loads {
-            // Timestamps have a resolution of 1 ns, so a shorter wait is rounding, not traffic.
-            if load.longest_wait < Duration::from_nanos(1) {
-                continue;
-            }
-            let line = self.view.speed_of(load.port.number());
-            let mut text = format!(
-                "port {}: {} of {} packets came closer together than its {line} line allows and were delayed, by {} at \
-                 most and {} at the end",
-                self.view.port_name(load.port.number()),
-                load.delayed,
-                load.packets,
-                load.longest_wait,
-                load.last_wait,
-            );
-            let span = self.last.since_origin().saturating_sub(load.last_wait).as_ps();
-            let bits = u128::from(load.wire_bytes) * 8 * 1_000_000_000_000;
-            if let Some(offered) = bits.checked_div(span.into()).and_then(|b| u64::try_from(b).ok())
-                && offered > line.as_bps()
-            {
-                text.push_str(&format!("; the whole trace offers {}", BitRate::from_bps(offered)));
-            }
-            list.push(text);
-        }
-        list
-    }
-
-    /// Warns of packets that the parser could not read, with the place of the first one in its input.
-    fn unparsed_warning(&self, u: &Unparsed) -> String {
-        let wanted = Reason::Device(u.reason);
-        let count = self.totals.reasons().find(|(reason, _)| *reason == wanted).map_or(0, |(_, n)| n);
-        let what = match u.reason {
-            DeviceDrop::ParserPartialHeader => "end inside a header that the parser extracts",
-            _ => "match no transition of the parser",
-        };
-        let first = u.first.as_ref().map_or(String::new(), |place| {
-            format!(
-                "; the first is record {} at byte {} of {}, {} bytes long",
-                place.record, place.offset, place.input, u.bytes
-            )
-        });
-        format!("{count} packets {what} ({}){first}", u.reason.name())
     }
 }
 
 impl Latency {
-    /// Returns the key `latency_ns` of a summary.
-    pub(crate) fn json(&self) -> Value {
-        let (Some(min), Some(max)) = (self.min(), self.max()) else { return Value::Null };
+    pub(crate) fn row(&self) -> Option<LatencyRow> {
         let ns = |ps: u64| ps as f64 / 1000.0;
-        json!({
-            "method": "first bit in to first bit out",
-            "min": ns(min), "p50": ns(self.quantile(0.5)), "p99": ns(self.quantile(0.99)), "max": ns(max),
+        Some(LatencyRow {
+            method: "first bit in to first bit out",
+            min: ns(self.min()?),
+            p50: ns(self.quantile(0.5)),
+            p99: ns(self.quantile(0.99)),
+            max: ns(self.max()?),
         })
     }
 }
 
 impl QueueOutcome {
-    /// Returns an element of the key `queues` of a summary.
-    fn json(&self) -> Value {
-        let s = &self.stats;
-        json!({
-            "dev_port": self.dev_port, "queue": self.queue,
-            "enqueued": s.enqueued.packets, "enqueued_bytes": s.enqueued.bytes.get(),
-            "dropped": s.dropped().packets, "dropped_bytes": s.dropped().bytes.get(),
-            "max_cells": s.max_cells.0,
-        })
+    fn row(&self) -> QueueRow {
+        let (enqueued, dropped) = (self.stats.enqueued, self.stats.dropped());
+        QueueRow {
+            switch: None,
+            port: None,
+            dev_port: self.dev_port,
+            queue: self.queue,
+            enqueued: enqueued.packets,
+            enqueued_bytes: enqueued.bytes.get(),
+            dropped: dropped.packets,
+            dropped_bytes: dropped.bytes.get(),
+            max_cells: self.stats.max_cells.0.into(),
+        }
     }
 }
 
-fn violation(v: &Violation) -> Value {
-    json!({ "property": v.property, "packet": v.tag, "time_ps": v.time.as_ps(), "text": v.text })
+impl ViolationRow {
+    fn of(Violation { property, tag, time, text }: &Violation) -> ViolationRow {
+        ViolationRow {
+            switch: None,
+            property: property.clone(),
+            packet: *tag,
+            time_ps: time.as_ps(),
+            text: text.clone(),
+        }
+    }
 }

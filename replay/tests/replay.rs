@@ -171,7 +171,7 @@ fn results_are_values_and_captures_go_into_writers() {
     assert_eq!((sent.frames(), lost.frames()), (270, 30));
     assert_eq!((outcome.latency.count(), outcome.loads[0].packets), (270, 300));
     assert!(outcome.latency.min() <= outcome.latency.max() && outcome.latency.min() > Some(100_000));
-    let summary = outcome.summary();
+    let summary = serde_json::json!(outcome.summary());
     assert_eq!(summary["drops"]["unwanted"], 30);
     assert_eq!(
         (&summary["inputs"][0]["file"], &summary["inputs"][0]["port"]),

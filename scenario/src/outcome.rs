@@ -1,13 +1,16 @@
 //! Results of scenarios.
 
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// Result of one assertion.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// The case; empty if there are none.
+    #[serde(serialize_with = "given")]
     pub case: String,
     /// Line in the file.
+    #[serde(serialize_with = "known")]
     pub line: usize,
     /// Expression of the number, as in the file.
     pub what: String,
@@ -23,6 +26,14 @@ pub struct Check {
     /// the speed of lines alone. False if one was computed from thresholds of the resolved profile, or measured in the
     /// same run: such an assertion finds changes, and not errors that profile and device share.
     pub stated: bool,
+}
+
+fn given<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    (!text.is_empty()).then_some(text).serialize(serializer)
+}
+
+fn known<S: Serializer>(line: &usize, serializer: S) -> Result<S::Ok, S::Error> {
+    (*line > 0).then_some(line).serialize(serializer)
 }
 
 /// Saved numbers of one case of a sweep.

@@ -2,7 +2,6 @@
 
 use crate::args::ReplayArgs;
 use crate::fail::Failure;
-use serde_json::Value;
 use sluice_catalogue::Catalogue;
 use sluice_catalogue::control_plane::{ControlPlane, ControlPlaneError, ControlPlaneRequest};
 use sluice_catalogue::position::Position;
@@ -64,29 +63,4 @@ fn others(catalogue: &Catalogue) -> String {
     let able = catalogue.programs().iter().filter(|p| p.control_plane(&request).is_some());
     let names: Vec<&str> = able.map(|p| p.name()).collect();
     format!("programs with a control plane: {}", names.join(", "))
-}
-
-/// Returns the line of the `control_plane` key for readers; `None` if there was no control plane, or none that reports.
-pub(super) fn text(report: &Value) -> Option<String> {
-    hot_flows(report).or_else(|| {
-        let word = |(key, value): (&String, &Value)| {
-            Some(format!("{} {value}", key.replace('_', " "))).filter(|_| value.is_number())
-        };
-        let words: Vec<String> = report.as_object()?.iter().filter_map(word).collect();
-        (!words.is_empty()).then(|| format!("control plane: {}", words.join(", ")))
-    })
-}
-
-/// Returns the line of a control plane that gives rows to hot flows.
-fn hot_flows(hot: &Value) -> Option<String> {
-    let percent = hot["hit_percent"].as_f64()?;
-    let n = |key: &str| hot[key].as_u64().unwrap_or(0);
-    Some(format!(
-        "hot flows: {} of {} rows in use, {percent:.1} % of {} DATA under control, {} flows found no row, {} operations",
-        n("installed"),
-        n("rows"),
-        n("data"),
-        n("refused"),
-        n("operations")
-    ))
 }

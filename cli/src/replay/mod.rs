@@ -31,6 +31,7 @@ pub(crate) use network::Callers;
 pub use network::{PlaneOf, PropertiesOf};
 pub(crate) use own::OwnArgs;
 use progress::ProgressLine;
+use serde::Serialize;
 use serde_json::Value;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::{BitRate, Cells, Duration};
@@ -43,7 +44,7 @@ use sluice_pcaps::replay::{Pace, Schedule};
 use sluice_place::report::Report;
 use sluice_replay::{
     Attached, Captures, Checks, ExecutorFactory, Inputs, Options, Outcome, PropertyFactory, RateSearch,
-    Replay, TimelineRequest,
+    Replay, Summary, TimelineRequest,
 };
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
@@ -286,24 +287,21 @@ fn finish(
         progress: Some(&mut progress),
     })?;
     let mut summary = outcome.summary();
-    if let Some(warnings) = summary["warnings"].as_array_mut() {
-        warnings.splice(0..0, job.warnings.iter().cloned().map(Value::String));
-    }
-    add_rate(&mut summary, found);
+    summary.warnings.splice(0..0, job.warnings.iter().cloned());
+    summary.warnings.extend(doubt(found));
+    let results = Results { summary: &summary, found };
     let program = &job.switch.placed.program.name;
     spans::write(job.args, program, &[(program, &outcome)], &|_, _| String::new(), outcome.sent)?;
     if let Some(path) = &job.args.html {
         files::write(path, &page(job, &files, &outcome, &summary))?;
     }
-    write_files(job, files, &outcome, &summary)?;
+    write_files(job, files, &outcome, &results)?;
     let coverage = job.checks.points.as_ref().zip(outcome.coverage.as_ref());
     let mut out = terminal::results(as_json);
     if as_json {
-        if let Some((points, coverage)) = coverage {
-            summary["coverage"] = coverage_report::shares(points, coverage);
-        }
-        summary["wall"] = progress.wall(outcome.sent);
-        write!(out, "{}", pretty(&summary))?;
+        let coverage = coverage.map(|(points, coverage)| coverage_report::shares(points, coverage));
+        let printed = Printed { results, wall: progress.wall(outcome.sent), coverage, story: None };
+        write!(out, "{}", pretty(&printed))?;
     } else {
         if let Some(trace) = &outcome.trace {
             write!(out, "{}", trace.text())?;
@@ -332,29 +330,49 @@ fn finish(
 }
 
 /// Returns the page of `--html`.
-fn page(job: &Job<'_>, files: &Files, outcome: &Outcome<'_>, summary: &Value) -> String {
+fn page(job: &Job<'_>, files: &Files, outcome: &Outcome<'_>, summary: &Summary) -> String {
     let placed = &job.switch.placed;
     let chip = &placed.placement.chip;
     page::page(&page::Run {
         title: format!("{} on {}", placed.program.name, chip.name),
         command: format!("sluice replay {}", own_arguments("replay", "replay", &job.args.program, &[])),
         summary,
+        network: None,
         programs: vec![&placed.program],
         latency: &outcome.latency,
-        cell: summary["buffer"]["cell_bytes"].as_u64().unwrap_or(chip.tm.cell.get()),
+        cell: summary.buffer.as_ref().map_or(chip.tm.cell.get(), |buffer| buffer.cell_bytes),
         levels: files.timeline.iter().map(|files| ("", files.levels())).collect(),
         story: None,
         hits: text::hits(&job.switch, summary),
     })
 }
 
-/// Adds the result of a rate search to a summary.
-fn add_rate(summary: &mut Value, found: Option<&RateSearch>) {
-    let Some(found) = found else { return };
-    summary["ndr"] = found.json();
-    if let Some(warnings) = summary["warnings"].as_array_mut() {
-        warnings.extend(found.warning().map(|warning| Value::String(failure::doubt(&warning))));
-    }
+/// Results of the command as `summary.json` has them.
+#[derive(Serialize)]
+struct Results<'a, S> {
+    #[serde(flatten)]
+    summary: &'a S,
+    /// Result of `--find-ndr`.
+    #[serde(rename = "ndr", skip_serializing_if = "Option::is_none")]
+    found: Option<&'a RateSearch>,
+}
+
+/// Results of the command as it prints them.
+#[derive(Serialize)]
+struct Printed<'a, S: Serialize> {
+    #[serde(flatten)]
+    results: Results<'a, S>,
+    wall: progress::Wall,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<Value>,
+    /// Lines of the story of `--watch-flow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    story: Option<Vec<&'a str>>,
+}
+
+/// Returns the reason to doubt the result of a rate search, if there is one.
+fn doubt(found: Option<&RateSearch>) -> Option<String> {
+    found.and_then(RateSearch::warning).map(|warning| failure::doubt(&warning))
 }
 
 /// Returns the result of the command, after its results are written and printed.
@@ -368,7 +386,12 @@ fn verdict(conserved: bool, interrupted: bool, broken: bool) -> Result<(), Failu
 }
 
 /// Completes the captures, the timelines and the output folder.
-fn write_files(job: &Job<'_>, files: Files, outcome: &Outcome<'_>, summary: &Value) -> Result<(), Failure> {
+fn write_files(
+    job: &Job<'_>,
+    files: Files,
+    outcome: &Outcome<'_>,
+    results: &impl Serialize,
+) -> Result<(), Failure> {
     let Files { sent, lost, timeline } = files;
     timeline.map_or(Ok(()), timeline::Files::finish)?;
     let mut folder = Folder::of("replay");
@@ -378,7 +401,7 @@ fn write_files(job: &Job<'_>, files: Files, outcome: &Outcome<'_>, summary: &Val
     lost.map_or(Ok(()), Pending::finish)?;
     let Some(dir) = &job.args.output else { return Ok(()) };
     let what = "counts, latency, ports, queues";
-    folder.text(dir, "summary.json", "sluice.summary/1", what, &pretty(summary))?;
+    folder.text(dir, "summary.json", "sluice.summary/1", what, &pretty(results))?;
     let SwitchSetup { placed, control, ports, .. } = &job.switch;
     let Placed { program, placement } = placed.as_ref();
     let report = report::json(&Report::new(program, placement));

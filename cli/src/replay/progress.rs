@@ -1,7 +1,7 @@
 //! Progress line on a terminal; without a terminal nothing is shown. It also measures the wall time.
 
 use crate::progress::{Bar, eta_of_sending};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sluice_asic::units::{BitRate, Time};
 use sluice_pcaps::replay::Schedule;
 use sluice_replay::{Attempt, InputProgress, Progress, Run, Status};
@@ -9,6 +9,13 @@ use std::time::Instant;
 
 /// A run shorter than this shows nothing.
 const QUIET_MS: u128 = 500;
+
+/// Wall time and rate of a run.
+#[derive(Serialize)]
+pub(super) struct Wall {
+    seconds: f64,
+    packets_per_second: f64,
+}
 
 /// Progress of runs, one after another.
 pub(super) struct ProgressLine {
@@ -37,11 +44,10 @@ impl ProgressLine {
         }
     }
 
-    /// Returns the value of the key `wall`: wall time and rate of the last run that ended, in which `packets` were
-    /// sent.
-    pub(super) fn wall(&self, packets: u64) -> Value {
+    /// Returns wall time and rate of the last run that ended, in which `packets` were sent.
+    pub(super) fn wall(&self, packets: u64) -> Wall {
         let seconds = self.seconds;
-        json!({ "seconds": seconds, "packets_per_second": packets as f64 / seconds.max(1e-9) })
+        Wall { seconds, packets_per_second: packets as f64 / seconds.max(1e-9) }
     }
 
     /// Returns the share of the run that is done; of several limits, the nearest one counts. `None` if no limit is

@@ -1,96 +1,67 @@
 //! Tables of the shared buffer with the columns of SONiC, in bytes. Ports and pools without packets are left out.
 
 use crate::table::table;
-use serde_json::Value;
+use sluice_asic::tm::buffer::PoolKind;
+use sluice_replay::{BufferQueueRow, BufferState, PfcRow, PoolRow, StormRow, Summary, WatchdogRow};
 use std::fmt::Write;
-
-fn n(v: &Value) -> u64 {
-    v.as_u64().unwrap_or(0)
-}
-
-fn list<'a>(s: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
-    s[key].as_array().into_iter().flatten()
-}
 
 /// Most rows of a table of ports.
 const ALL: usize = usize::MAX;
 
 /// Writes the tables of a summary with a buffer.
-pub(crate) fn write(out: &mut String, s: &Value) -> std::fmt::Result {
-    let buffer = &s["buffer"];
-    if buffer.is_null() {
-        return Ok(());
-    }
+pub(crate) fn write(out: &mut String, s: &Summary) -> std::fmt::Result {
+    let Some(buffer) = &s.buffer else { return Ok(()) };
     head(out, buffer)?;
-    tables(out, s, ALL)
+    tables(out, buffer, &s.pools, ALL)
 }
 
 /// Writes the profile's name, notes, and what it accepted.
-pub(super) fn head(out: &mut String, buffer: &Value) -> std::fmt::Result {
-    writeln!(out, "\nbuffer profile {}:", buffer["profile"].as_str().unwrap_or(""))?;
-    for text in list(buffer, "notes") {
-        writeln!(out, "  note: {}", text.as_str().unwrap_or(""))?;
-    }
-    for text in list(buffer, "accepted") {
-        writeln!(out, "  accepted: {}", text.as_str().unwrap_or(""))?;
-    }
-    Ok(())
+pub(super) fn head(out: &mut String, buffer: &BufferState) -> std::fmt::Result {
+    writeln!(out, "\nbuffer profile {}:", buffer.profile)?;
+    buffer.notes.iter().try_for_each(|text| writeln!(out, "  note: {text}"))?;
+    buffer.accepted.iter().try_for_each(|text| writeln!(out, "  accepted: {text}"))
 }
 
-/// Writes the tables of `buffer` and `pools`. Tables of ports have at most this many rows, those with the largest sums.
-pub(super) fn tables(out: &mut String, s: &Value, most: usize) -> std::fmt::Result {
-    let buffer = &s["buffer"];
-    let user = |key: &'static str| move |v: &Value| n(&v[key]["user"]);
-    wide(
-        out,
-        "priority-group watermark shared",
-        "PG",
-        rows(buffer, "priority_groups", "pg", user("shared")),
-        most,
-    )?;
-    wide(
-        out,
-        "priority-group watermark headroom",
-        "PG",
-        rows(buffer, "priority_groups", "pg", user("headroom")),
-        most,
-    )?;
-    wide(
-        out,
-        "priority-group drop counters",
-        "PG",
-        rows(buffer, "priority_groups", "pg", |v| n(&v["dropped"])),
-        most,
-    )?;
-    wide(out, "queue watermark unicast", "UC", rows(buffer, "queues", "queue", user("shared")), most)?;
-    pools(out, s)?;
+/// Writes the tables of a buffer and its pools. Tables of ports have at most this many rows, those with the largest sums.
+pub(super) fn tables(
+    out: &mut String,
+    buffer: &BufferState,
+    all_pools: &[PoolRow],
+    most: usize,
+) -> std::fmt::Result {
+    let groups = || buffer.priority_groups.iter();
+    let shared = rows(groups().map(|g| (g.port.as_str(), g.pg, g.shared.user)));
+    wide(out, "priority-group watermark shared", "PG", shared, most)?;
+    let headroom = rows(groups().map(|g| (g.port.as_str(), g.pg, g.headroom.user)));
+    wide(out, "priority-group watermark headroom", "PG", headroom, most)?;
+    let dropped = rows(groups().map(|g| (g.port.as_str(), g.pg, g.dropped)));
+    wide(out, "priority-group drop counters", "PG", dropped, most)?;
+    let queues = rows(buffer.queues.iter().map(|q| (q.port.as_str(), q.queue, q.shared.user)));
+    wide(out, "queue watermark unicast", "UC", queues, most)?;
+    pools(out, all_pools)?;
     wred(out, buffer)?;
-    let of = |key: &'static str| {
-        let rows = list(buffer, "pfc").map(|p| {
-            let cells: Vec<u64> = list(p, key).map(n).collect();
-            (p["port"].as_str().unwrap_or("").to_owned(), cells)
-        });
+    let frames = |of: fn(&PfcRow) -> &[u64; 8]| {
+        let rows = buffer.pfc.iter().map(|p| (p.port.clone(), of(p).to_vec()));
         rows.filter(|(_, cells)| cells.iter().any(|c| *c > 0)).collect::<Vec<_>>()
     };
-    wide(out, "pfc counters, Port Rx", "PFC", of("rx"), most)?;
-    wide(out, "pfc counters, Port Tx", "PFC", of("tx"), most)?;
+    wide(out, "pfc counters, Port Rx", "PFC", frames(|p| &p.rx), most)?;
+    wide(out, "pfc counters, Port Tx", "PFC", frames(|p| &p.tx), most)?;
     history(out, buffer, most)?;
     watchdog(out, buffer)
 }
 
-/// Returns a row for each port, with one value per index.
-fn rows(buffer: &Value, key: &str, index: &str, value: impl Fn(&Value) -> u64) -> Vec<(String, Vec<u64>)> {
+/// Returns a row for each port, with one value per index, from ports, indices and values.
+fn rows<'p>(items: impl Iterator<Item = (&'p str, u8, u64)>) -> Vec<(String, Vec<u64>)> {
     let mut rows: Vec<(String, Vec<u64>)> = Vec::new();
-    for item in list(buffer, key) {
-        let (port, at) = (item["port"].as_str().unwrap_or(""), n(&item[index]) as usize);
+    for (port, at, value) in items {
         let found = rows.iter().position(|(name, _)| name == port);
         let row = found.unwrap_or_else(|| {
             rows.push((port.to_owned(), vec![0; 8]));
             rows.len() - 1
         });
-        let cells = &mut rows[row].1;
+        let (cells, at) = (&mut rows[row].1, usize::from(at));
         cells.resize(cells.len().max(at + 1), 0);
-        cells[at] = value(item);
+        cells[at] = value;
     }
     rows.retain(|(_, cells)| cells.iter().any(|c| *c > 0));
     rows
@@ -135,34 +106,31 @@ fn wide(
     more(out, left)
 }
 
-fn pools(out: &mut String, s: &Value) -> std::fmt::Result {
-    let all = || list(s, "pools").filter(|p| n(&p["bytes"]["user"]) > 0);
-    let row = |p: &Value| {
-        let partition = n(&p["partition"]);
-        let name = p["pool"].as_str().unwrap_or("");
-        let name = if partition > 0 { format!("{name} ({partition})") } else { name.to_owned() };
-        vec![name, n(&p["bytes"]["user"]).to_string()]
-    };
-    let (headroom, shared): (Vec<&Value>, Vec<&Value>) = all().partition(|p| p["kind"] == "headroom");
-    for (title, pools) in [("buffer_pool watermark", shared), ("headroom-pool watermark", headroom)] {
-        if !pools.is_empty() {
-            writeln!(out, "\n{title}:\n{}", table(&["Pool", "Bytes"], pools.into_iter().map(row).collect()))?;
+fn pools(out: &mut String, all: &[PoolRow]) -> std::fmt::Result {
+    let mut tables = [Vec::new(), Vec::new()];
+    for (row, of) in all.iter().filter_map(|row| Some((row, row.of?))).filter(|(_, of)| of.bytes.user > 0) {
+        let (name, partition) = (&row.pool, of.partition);
+        let name = if partition > 0 { format!("{name} ({partition})") } else { name.clone() };
+        tables[usize::from(of.kind == PoolKind::Headroom)].push(vec![name, of.bytes.user.to_string()]);
+    }
+    for (title, rows) in ["buffer_pool watermark", "headroom-pool watermark"].into_iter().zip(tables) {
+        if !rows.is_empty() {
+            writeln!(out, "\n{title}:\n{}", table(&["Pool", "Bytes"], rows))?;
         }
     }
     Ok(())
 }
 
-fn wred(out: &mut String, buffer: &Value) -> std::fmt::Result {
-    let acted = list(buffer, "queues").filter(|q| n(&q["ecn_marked"]) + n(&q["wred_dropped"]) > 0);
-    let row = |q: &Value| {
-        let port = q["port"].as_str().unwrap_or("").to_owned();
+fn wred(out: &mut String, buffer: &BufferState) -> std::fmt::Result {
+    let acted = buffer.queues.iter().filter(|q| q.ecn_marked + q.wred_dropped > 0);
+    let row = |q: &BufferQueueRow| {
         vec![
-            port,
-            format!("UC{}", n(&q["queue"])),
-            n(&q["wred_dropped"]).to_string(),
-            n(&q["wred_dropped_bytes"]).to_string(),
-            n(&q["ecn_marked"]).to_string(),
-            n(&q["ecn_marked_bytes"]).to_string(),
+            q.port.clone(),
+            format!("UC{}", q.queue),
+            q.wred_dropped.to_string(),
+            q.wred_dropped_bytes.to_string(),
+            q.ecn_marked.to_string(),
+            q.ecn_marked_bytes.to_string(),
         ]
     };
     let rows: Vec<_> = acted.map(row).collect();
@@ -173,21 +141,19 @@ fn wred(out: &mut String, buffer: &Value) -> std::fmt::Result {
     writeln!(out, "\nqueue wredcounters:\n{}", table(&header, rows))
 }
 
-fn history(out: &mut String, buffer: &Value, most: usize) -> std::fmt::Result {
+fn history(out: &mut String, buffer: &BufferState, most: usize) -> std::fmt::Result {
     let mut rows: Vec<(u64, Vec<String>)> = Vec::new();
-    for port in list(buffer, "pfc") {
-        for priority in 0..8 {
-            let at = |key: &str| &port[key][priority];
-            if n(at("pauses")) > 0 {
-                let row = vec![
-                    port["port"].as_str().unwrap_or("").to_owned(),
-                    format!("PFC{priority}"),
-                    n(at("pauses")).to_string(),
-                    format!("{:.3}", at("paused_us").as_f64().unwrap_or(0.0)),
-                    n(at("paused_quanta")).to_string(),
-                ];
-                rows.push((n(at("paused_quanta")), row));
-            }
+    for port in &buffer.pfc {
+        for priority in (0..port.pauses.len()).filter(|priority| port.pauses[*priority] > 0) {
+            let quanta = port.paused_quanta[priority];
+            let row = vec![
+                port.port.clone(),
+                format!("PFC{priority}"),
+                port.pauses[priority].to_string(),
+                format!("{:.3}", port.paused_us[priority]),
+                quanta.to_string(),
+            ];
+            rows.push((quanta, row));
         }
     }
     if rows.is_empty() {
@@ -200,25 +166,14 @@ fn history(out: &mut String, buffer: &Value, most: usize) -> std::fmt::Result {
     more(out, left)
 }
 
-/// Returns the packets of a direction, sent and dropped.
-fn pair(counts: &Value, direction: &str) -> String {
-    let of = |what: &str| n(&counts[format!("{direction}_{what}").as_str()]);
-    format!("{}/{}", of("ok"), of("drop"))
-}
-
-fn watchdog(out: &mut String, buffer: &Value) -> std::fmt::Result {
-    let row = |w: &Value| {
-        vec![
-            format!("{}:{}", w["port"].as_str().unwrap_or(""), n(&w["queue"])),
-            w["status"].as_str().unwrap_or("").to_owned(),
-            format!("{}/{}", n(&w["detected"]), n(&w["restored"])),
-            pair(&w["all"], "tx"),
-            pair(&w["all"], "rx"),
-            pair(&w["last"], "tx"),
-            pair(&w["last"], "rx"),
-        ]
+fn watchdog(out: &mut String, buffer: &BufferState) -> std::fmt::Result {
+    let tx = |c: &StormRow| format!("{}/{}", c.tx_ok, c.tx_drop);
+    let rx = |c: &StormRow| format!("{}/{}", c.rx_ok, c.rx_drop);
+    let row = |w: &WatchdogRow| {
+        let (queue, storms) = (format!("{}:{}", w.port, w.queue), format!("{}/{}", w.detected, w.restored));
+        vec![queue, w.status.to_owned(), storms, tx(&w.all), rx(&w.all), tx(&w.last), rx(&w.last)]
     };
-    let rows: Vec<_> = list(buffer, "watchdog").map(row).collect();
+    let rows: Vec<_> = buffer.watchdog.iter().map(row).collect();
     if rows.is_empty() {
         return Ok(());
     }

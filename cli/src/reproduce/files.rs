@@ -16,7 +16,7 @@ pub(super) fn write(
     dir: &Path,
 ) -> Result<(), Failure> {
     let mut folder = Folder::of("reproduce");
-    let value = pretty(&json::value(all, args.scale));
+    let value = pretty(&json::Results::of(all, args.scale));
     folder.text(dir, "reproduce.json", json::SCHEMA, "every number, claim and verdict", &value)?;
     let page = text::page(all, library, args.scale);
     folder.text(dir, "papers.md", "text/markdown", "all experiments, by paper", &page)?;

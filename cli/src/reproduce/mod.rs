@@ -11,6 +11,7 @@ use crate::run::contest::Source;
 use crate::run::needs_python;
 use crate::terminal;
 use clap::{Args, Parser};
+use serde_json::json;
 use sluice_catalogue::Catalogue;
 use sluice_papers::{Experiment, Found, Judgement, Library, Reproduced, Rival, Scale, judge};
 use std::ffi::OsString;
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &ReproduceArgs, catalogue: &Catalogue, as_json: bool) ->
     let mut out = terminal::results(as_json || args.markdown || args.ids.is_empty());
     if args.ids.is_empty() {
         match as_json {
-            true => writeln!(out, "{}", json::list(&library.experiments))?,
+            true => writeln!(out, "{}", json!(json::Experiments::of(&library.experiments)))?,
             false => write!(out, "{}", text::list(&library))?,
         }
         return Ok(());
@@ -124,7 +125,7 @@ pub(crate) fn run(args: &ReproduceArgs, catalogue: &Catalogue, as_json: bool) ->
         }
     }
     if as_json {
-        writeln!(out, "{}", json::value(&done, args.scale))?;
+        writeln!(out, "{}", json!(json::Results::of(&done, args.scale)))?;
     } else if args.markdown {
         write!(out, "{}", text::page(&done, &library, args.scale))?;
     }

@@ -179,7 +179,7 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
     if args.markdown {
         write!(out, "{}", markdown::page(&outcomes))?;
     } else if as_json {
-        writeln!(out, "{}", json::value(&outcomes))?;
+        writeln!(out, "{}", serde_json::json!(json::Outcomes::of(&outcomes)))?;
     } else {
         write!(out, "{}", text::report(&outcomes))?;
     }
@@ -189,7 +189,7 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
     }
     if let Some(dir) = &args.output {
         let mut folder = Folder::of("run");
-        let value = pretty(&json::value(&outcomes));
+        let value = pretty(&json::Outcomes::of(&outcomes));
         folder.text(dir, "run.json", json::SCHEMA, "every scenario with its assertions", &value)?;
         let csv = text::csv(&outcomes)?;
         folder.text(dir, "run.csv", "text/csv", "every assertion: found, expected, unit", &csv)?;

@@ -8,8 +8,10 @@ use super::{json, source};
 use crate::fail::Failure;
 use crate::files::{Pending, pretty};
 use crate::p4::P4Args;
+use serde::Serialize;
 use serde_json::{Value, json};
 use sluice_scenario::{Outcome, ScenarioPoint, ScenarioRun};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +25,31 @@ pub(crate) struct ScenarioJob {
     /// Swept keys with their values.
     pub(crate) axes: Vec<(String, String)>,
     pub(crate) digest: String,
-    configuration: Value,
+    configuration: Configuration,
+}
+
+/// Everything that a run depends on.
+#[derive(Clone, Serialize)]
+struct Configuration {
+    version: &'static str,
+    /// What the scenario file says about the run.
+    scenario: Value,
+    /// SHA-256 of each file that the scenario names.
+    files: BTreeMap<String, String>,
+    /// SHA-256 of each text that comes with Sluice and that the scenario names.
+    texts: BTreeMap<String, String>,
+}
+
+/// The file `run.json`.
+#[derive(Serialize)]
+struct RunFile<'a> {
+    schema: &'static str,
+    digest: &'a str,
+    seed: Option<u64>,
+    configuration: &'a Configuration,
+    outcome: json::OutcomeRow<'a>,
+    /// Saved numbers; one beyond 64 bits is a text.
+    saved: BTreeMap<&'a str, Value>,
 }
 
 /// The runs of a scenario file.
@@ -55,9 +81,8 @@ impl ScenarioJobs {
 
     /// Returns the paths of the files that the runs depend on.
     pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
-        let of = |job: &ScenarioJob| {
-            inputs::files(&job.configuration["scenario"], &self.folder, &P4Args::default())
-        };
+        let of =
+            |job: &ScenarioJob| inputs::files(&job.configuration.scenario, &self.folder, &P4Args::default());
         self.list.iter().flat_map(of)
     }
 
@@ -74,7 +99,7 @@ impl ScenarioJobs {
             return Err(Failure::input(format!("scenario {} on {}: {error}", outcome.id, outcome.profile)));
         }
         let mut file = Pending::create(&path)?;
-        let written = file.writer().write_all(pretty(&record(job, &outcome)).as_bytes());
+        let written = file.writer().write_all(pretty(&run_file(job, &outcome)).as_bytes());
         written.map_err(|e| Failure::file("write", &path, &e))?;
         file.finish()
     }
@@ -85,28 +110,23 @@ fn job(point: usize, of: &ScenarioPoint, run: ScenarioRun, folder: &Path) -> Sce
     let files = inputs::digests(&scenario, folder, &P4Args::default());
     let texts = inputs::texts(&scenario, &Texts::default());
     let version = env!("CARGO_PKG_VERSION");
-    let configuration = json!({ "version": version, "scenario": scenario, "files": files, "texts": texts });
-    let digest = sha256(configuration.to_string().as_bytes());
+    let configuration = Configuration { version, scenario, files, texts };
+    let digest = sha256(json!(configuration).to_string().as_bytes());
     ScenarioJob { point, run, axes: of.axes.clone(), digest, configuration }
 }
 
 /// Returns a run as it is kept.
-fn record(job: &ScenarioJob, outcome: &Outcome) -> Value {
-    let saved: serde_json::Map<String, Value> = outcome
-        .saved
-        .iter()
-        .map(|(name, number)| {
-            // A number beyond 64 bits is a text.
-            let value = i64::try_from(*number).map_or_else(|_| Value::from(number.to_string()), Value::from);
-            (name.clone(), value)
-        })
-        .collect();
-    json!({
-        "schema": SCHEMA,
-        "digest": job.digest,
-        "seed": job.run.seed,
-        "configuration": job.configuration,
-        "outcome": json::one(outcome),
-        "saved": saved,
-    })
+fn run_file<'a>(job: &'a ScenarioJob, outcome: &'a Outcome) -> RunFile<'a> {
+    let saved = |(name, number): (&'a String, &i128)| {
+        let value = i64::try_from(*number).map_or_else(|_| Value::from(number.to_string()), Value::from);
+        (name.as_str(), value)
+    };
+    RunFile {
+        schema: SCHEMA,
+        digest: &job.digest,
+        seed: job.run.seed,
+        configuration: &job.configuration,
+        outcome: json::OutcomeRow::of(outcome),
+        saved: outcome.saved.iter().map(saved).collect(),
+    }
 }

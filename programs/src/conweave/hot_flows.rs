@@ -7,7 +7,9 @@
 use super::wire::is_data;
 use serde_json::{Value, json};
 use sluice_asic::units::{Duration, Time};
-use sluice_catalogue::control_plane::{ControlPlane, ControlPlaneError, ControlPlaneRequest, Operation};
+use sluice_catalogue::control_plane::{
+    ControlPlane, ControlPlaneError, ControlPlaneRequest, Operation, numbers,
+};
 use sluice_control::{ControlOp, EntryId, Then};
 use sluice_ir::{Action, ActionCall, KeyValue, Program, Register, Table};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -324,6 +326,19 @@ pub(super) fn start(request: &ControlPlaneRequest<'_>) -> Result<Box<dyn Control
     Ok(Box::new(HotFlowAgent { flows, digests: [0; 2], operations: 0 }))
 }
 
+impl HotFlowAgent {
+    /// Returns the DATA that did not find its flow in the table, and the DATA that did.
+    fn missed_and_hits(&self, data: u64) -> (u64, u64) {
+        let missed = if self.flows.alone { self.digests.iter().sum() } else { self.digests[0] };
+        (missed, data.saturating_sub(missed))
+    }
+}
+
+/// Returns the hits as percent of the DATA; `None` without DATA.
+fn hit_percent(hits: u64, data: u64) -> Option<f64> {
+    (hits * 10_000).checked_div(data).map(|percent| percent as f64 / 100.0)
+}
+
 impl ControlPlane for HotFlowAgent {
     fn latency(&self) -> Duration {
         self.flows.config.latency
@@ -352,8 +367,7 @@ impl ControlPlane for HotFlowAgent {
     /// `data` counts DATA that came from hosts, of one switch all DATA that came; `hits` the DATA that found its flow in the
     /// table.
     fn report(&self, frames: u64) -> Value {
-        let missed = if self.flows.alone { self.digests.iter().sum() } else { self.digests[0] };
-        let hits = frames.saturating_sub(missed);
+        let (missed, hits) = self.missed_and_hits(frames);
         json!({
             "rows": self.flows.config.rows,
             "installed": self.flows.installed(),
@@ -362,8 +376,21 @@ impl ControlPlane for HotFlowAgent {
             "operations": self.operations,
             "data": frames,
             "hits": hits,
-            "hit_percent": (hits * 10_000).checked_div(frames).map(|p| p as f64 / 100.0),
+            "hit_percent": hit_percent(hits, frames),
         })
+    }
+
+    fn line(&self, frames: u64) -> Option<String> {
+        let (_, hits) = self.missed_and_hits(frames);
+        let Some(percent) = hit_percent(hits, frames) else { return numbers(&self.report(frames)) };
+        Some(format!(
+            "hot flows: {} of {} rows in use, {percent:.1} % of {frames} DATA under control, {} flows found no row, {} \
+             operations",
+            self.flows.installed(),
+            self.flows.config.rows,
+            self.flows.refused(),
+            self.operations
+        ))
     }
 }
 

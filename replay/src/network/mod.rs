@@ -8,9 +8,11 @@ pub(crate) mod switch_observer;
 
 pub use changes::parse_changes;
 pub use coverage::ProgramCoverage;
+pub use summary::{EndRow, LinkRow, NetworkSummary, SwitchRow, WayRow};
 
 use crate::captures::{CaptureOutputs, Captures};
 use crate::collector::{Collector, Latency, Origins};
+use crate::control_plane::ControlPlaneReport;
 use crate::error::{Error, Passes};
 use crate::executor::{ExecutorFactory, ExecutorRequest};
 use crate::inputs::Inputs;
@@ -22,7 +24,6 @@ use crate::timeline::TimelineRequest;
 use crate::trace::{Trace, joined};
 use crate::view::SwitchView;
 use run::{REMEMBERED, Session};
-use serde_json::Value;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
@@ -85,7 +86,8 @@ pub struct PreparedNetwork<'a> {
     feed: Feed<'static>,
 }
 
-/// Results of a replay through a network. [`NetworkOutcome::summary`] returns them as a JSON document.
+/// Results of a replay through a network. [`NetworkOutcome::summary`] returns what a reader or a JSON document has of
+/// them.
 pub struct NetworkOutcome<'a> {
     /// The network at the end of the run.
     pub network: Network,
@@ -94,7 +96,7 @@ pub struct NetworkOutcome<'a> {
     /// Latencies from first bit in to first bit out of the network.
     pub latency: Latency,
     /// Report of the control plane; `None` without one.
-    pub control_plane: Option<Value>,
+    pub control_plane: Option<ControlPlaneReport>,
     /// Coverage of each program, over all switches that run it; empty if coverage was not counted.
     pub coverage: Vec<ProgramCoverage>,
     /// Packets taken from the inputs.

@@ -3,7 +3,7 @@
 use super::switch_observer::SwitchObserver;
 use super::{NetworkOutcome, NetworkReplay, coverage};
 use crate::collector::{Collector, Latency, Origin, Origins};
-use crate::control_plane::{end_of_step, listen_to_network};
+use crate::control_plane::{ControlPlaneReport, end_of_step, listen_to_network};
 use crate::error::Error;
 use crate::held_back::HeldBackReport;
 use crate::inputs::Inputs;
@@ -291,7 +291,7 @@ impl<'a: 'r, 'r> Session<'a, 'r> {
         }
         let (now, interrupted, sent) = (self.network.time(), self.is_stopped(), feed.sent());
         let counted = self.observers.iter().map(|o| o.counted).sum();
-        let control_plane = self.control_plane.map(|plane| plane.report(counted));
+        let control_plane = self.control_plane.map(|plane| ControlPlaneReport::of(plane, counted));
         let reports = feed.reports();
         let mut switches = Vec::with_capacity(self.observers.len());
         let mut captures = Vec::with_capacity(self.observers.len());

@@ -1,142 +1,221 @@
 //! Summaries of networks: the keys of a single switch's summary, summed over the network, then `switches` and `links`.
 
 use super::{NetworkOutcome, name_of};
-use serde_json::{Map, Value, json};
+use crate::held_back::HeldBackReport;
+use crate::shared_buffer::{PipeWords, PoolRow};
+use crate::summary::{
+    Counts, CreatedCounts, PacketCounts, PortRow, QueueRow, SCHEMA, Summary, ViolationRow, add,
+};
+use serde::Serialize;
 use sluice_fabric::network::{End, LinkDrop, LinkId, Network, SwitchSetup, Waiting, Way, WayTotals};
+use std::collections::BTreeSet;
+
+/// Summary of a network.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NetworkSummary {
+    /// Sums and lists over all switches. `packets`, `latency_ns` and `ports` are those of the network's edge.
+    #[serde(flatten)]
+    pub total: Summary,
+    /// Frames that links carried.
+    pub hops: u64,
+    /// The links.
+    pub links: Vec<LinkRow>,
+    /// The switches.
+    pub switches: Vec<SwitchRow>,
+}
+
+/// A switch of a network.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SwitchRow {
+    /// Name of the switch.
+    pub name: String,
+    /// Its summary.
+    #[serde(flatten)]
+    pub summary: Summary,
+}
+
+/// A link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkRow {
+    /// Name of the link.
+    pub link: String,
+    /// One end.
+    pub a: EndRow,
+    /// The other end.
+    pub b: EndRow,
+    /// Rate in bit/s.
+    pub rate_bps: u64,
+    /// Delay in ns.
+    pub delay_ns: f64,
+    /// Number of its scripted events.
+    pub events: usize,
+    /// Frames from `a` to `b`.
+    pub forth: WayRow,
+    /// Frames from `b` to `a`.
+    pub back: WayRow,
+}
+
+/// An end of a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EndRow {
+    /// Name of the switch.
+    pub switch: String,
+    /// Front-panel port.
+    pub port: String,
+    /// dev_port.
+    pub dev_port: u16,
+}
+
+/// Frames on one direction of a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WayRow {
+    /// Frames sent.
+    pub packets: u64,
+    /// Bytes of these frames, without FCS, before padding.
+    pub bytes: u64,
+    /// Bytes of line time, including padding, FCS, preamble and gap.
+    pub wire_bytes: u64,
+    /// Frames that arrive, including those still on their way.
+    pub carried: u64,
+    /// Frames that do not arrive, by reason.
+    pub drops: Counts,
+}
 
 impl NetworkOutcome<'_> {
-    /// Returns the summary as a document of schema `sluice.summary/1`. Every key is always there.
+    /// Returns the summary.
     #[must_use]
-    pub fn summary(&self) -> Value {
+    pub fn summary(&self) -> NetworkSummary {
         let network = &self.network;
-        let mut switches: Vec<Value> = self.switches.iter().map(|s| s.summary()).collect();
-        for (id, switch) in network.ids().zip(&mut switches) {
-            switch["name"] = name_of(network, id).into();
-        }
+        let row = |(id, switch): (_, &crate::Outcome<'_>)| SwitchRow {
+            name: name_of(network, id).to_owned(),
+            summary: switch.summary(),
+        };
+        let switches: Vec<SwitchRow> = network.ids().zip(&self.switches).map(row).collect();
         let t = network.totals();
-        let mut drops = maps(&switches, "drops");
+        let mut drops = counts(&switches, |s| &s.drops);
         for (drop, name, ..) in LinkDrop::TABLE {
             add(&mut drops, name, t.link_drops[drop as usize]);
         }
-        let mut held = maps(&switches, "held");
+        let mut held = counts(&switches, |s| &s.held);
         add(&mut held, "links", t.on_links);
-        let one = |key: &str| {
-            let first = switches.first().map_or(Value::Null, |s| s[key].clone());
-            switches.iter().all(|s| s[key] == first).then_some(first)
-        };
-        let programs = || {
-            let mut names: Vec<&str> = switches.iter().filter_map(|s| s["program"].as_str()).collect();
-            names.sort_unstable();
-            names.dedup();
-            Value::String(names.join("+"))
-        };
+        let programs: BTreeSet<&str> = switches.iter().map(|s| s.summary.program.as_str()).collect();
         let timed = self.switches.first().is_none_or(|s| s.view.is_timed());
-        json!({
-            "schema": "sluice.summary/1",
-            "program": one("program").unwrap_or_else(programs),
-            "chip": one("chip"),
-            "params": one("params").unwrap_or_else(|| json!({})),
-            "seed": self.switches.first().map_or(0, |s| s.view.config().seed),
-            "inputs": lists(&switches, "inputs", false),
-            "packets": {
-                "in": t.entered, "created": t.created, "out": t.delivered,
-                "dropped": t.dropped + t.lost_on_links(), "absorbed": t.absorbed, "held": t.held + t.on_links,
+        let total = Summary {
+            schema: SCHEMA,
+            program: programs.into_iter().collect::<Vec<_>>().join("+"),
+            chip: same(&switches, |s| &s.chip).cloned().flatten(),
+            params: same(&switches, |s| &s.params).cloned().unwrap_or_default(),
+            seed: switches.first().map_or(0, |s| s.summary.seed),
+            inputs: switches.iter().flat_map(|s| &s.summary.inputs).cloned().collect(),
+            packets: PacketCounts {
+                entered: t.entered,
+                created: t.created,
+                out: t.delivered,
+                dropped: t.dropped + t.lost_on_links(),
+                absorbed: t.absorbed,
+                held: t.held + t.on_links,
             },
-            "created": created(&switches),
-            "drops": drops,
-            "absorbed": maps(&switches, "absorbed"),
-            "held": held,
-            "recirculated": sum(&switches, "recirculated"),
-            "resubmitted": sum(&switches, "resubmitted"),
-            "latency_ns": if timed { self.latency.json() } else { Value::Null },
-            "ports": edge_ports(network, &switches),
-            "queues": queues(&switches),
-            "pools": lists(&switches, "pools", true),
-            "buffer": Value::Null,
-            "counters": [],
-            "registers": [],
-            "readings": [],
-            "warnings": warnings(&switches).into_iter().chain(deadlocks(network)).collect::<Vec<_>>(),
-            "violations": lists(&switches, "violations", true),
-            "obey_pfc": obeyed(&switches),
-            "control_plane": self.control_plane.as_ref().unwrap_or(&Value::Null),
-            "flow_control_words": lists(&switches, "flow_control_words", true),
-            "hops": t.hops,
-            "links": network.links().filter_map(|id| link(network, id)).collect::<Vec<_>>(),
-            "switches": switches,
-        })
+            created: created(&switches),
+            drops,
+            absorbed: counts(&switches, |s| &s.absorbed),
+            held,
+            recirculated: switches.iter().map(|s| s.summary.recirculated).sum(),
+            resubmitted: switches.iter().map(|s| s.summary.resubmitted).sum(),
+            latency_ns: self.latency.row().filter(|_| timed),
+            ports: edge_ports(network, &switches),
+            queues: queues(&switches),
+            pools: rows(&switches, |s| &s.pools),
+            buffer: None,
+            obey_pfc: held_back(&switches),
+            control_plane: self.control_plane.clone(),
+            flow_control_words: rows(&switches, |s| &s.flow_control_words),
+            counters: Vec::new(),
+            registers: Vec::new(),
+            readings: Vec::new(),
+            warnings: warnings(&switches).chain(deadlocks(network)).collect(),
+            violations: rows(&switches, |s| &s.violations),
+        };
+        let links = network.links().filter_map(|id| link(network, id)).collect();
+        NetworkSummary { total, hops: t.hops, links, switches }
     }
 }
 
-fn add(map: &mut Map<String, Value>, key: &str, count: u64) {
-    if count > 0 {
-        let before = map.get(key).and_then(Value::as_u64).unwrap_or(0);
-        map.insert(key.to_owned(), (before + count).into());
-    }
+/// Returns a value that all switches have; `None` if they differ.
+fn same<'s, V: PartialEq>(switches: &'s [SwitchRow], of: impl Fn(&'s Summary) -> &'s V) -> Option<&'s V> {
+    let first = of(&switches.first()?.summary);
+    switches.iter().all(|s| of(&s.summary) == first).then_some(first)
 }
 
-/// Returns the sum of objects of counts.
-fn maps(switches: &[Value], key: &str) -> Map<String, Value> {
-    let mut all = Map::new();
-    for (name, count) in switches.iter().filter_map(|s| s[key].as_object()).flatten() {
-        add(&mut all, name, count.as_u64().unwrap_or(0));
+/// Returns the sum of counts.
+fn counts(switches: &[SwitchRow], of: impl Fn(&Summary) -> &Counts) -> Counts {
+    let mut all = Counts::new();
+    for (word, packets) in switches.iter().flat_map(|s| of(&s.summary)) {
+        add(&mut all, word, *packets);
     }
     all
 }
 
-/// Returns the sum of `created`, including keys with count 0.
-fn created(switches: &[Value]) -> Map<String, Value> {
-    let mut all = maps(switches, "created");
-    for name in switches.iter().filter_map(|s| s["created"].as_object()).flat_map(Map::keys) {
-        all.entry(name.clone()).or_insert_with(|| 0.into());
+fn created(switches: &[SwitchRow]) -> CreatedCounts {
+    let sum = |of: fn(&CreatedCounts) -> u64| switches.iter().map(|s| of(&s.summary.created)).sum::<u64>();
+    CreatedCounts {
+        mirror: sum(|c| c.mirror),
+        multicast: sum(|c| c.multicast),
+        pktgen: sum(|c| c.pktgen),
+        digest: sum(|c| c.digest),
+        pfc: sum(|c| c.pfc),
     }
-    all
 }
 
-fn sum(switches: &[Value], key: &str) -> u64 {
-    switches.iter().filter_map(|s| s[key].as_u64()).sum()
+/// A row that has the name of its switch in a network.
+trait Row: Clone {
+    fn switch(&mut self) -> &mut Option<String>;
 }
 
-/// Returns the elements of all switches' lists, each with the name of its switch if they are `named`.
-fn lists(switches: &[Value], key: &str, named: bool) -> Vec<Value> {
-    let mut all = Vec::new();
-    for switch in switches {
-        for element in switch[key].as_array().into_iter().flatten() {
-            let mut element = element.clone();
-            if named {
-                element["switch"] = switch["name"].clone();
+macro_rules! rows_with_switch {
+    ($($row:ty),*) => {
+        $(impl Row for $row {
+            fn switch(&mut self) -> &mut Option<String> {
+                &mut self.switch
             }
-            all.push(element);
-        }
-    }
-    all
+        })*
+    };
+}
+rows_with_switch!(PortRow, QueueRow, PoolRow, PipeWords, ViolationRow, crate::held_back::SenderRow);
+
+/// Returns the rows of all switches, each with the name of its switch.
+fn rows<R: Row + 'static>(switches: &[SwitchRow], of: impl Fn(&Summary) -> &[R]) -> Vec<R> {
+    let of = |switch: &SwitchRow| {
+        let mut rows = of(&switch.summary).to_vec();
+        rows.iter_mut().for_each(|row| *row.switch() = Some(switch.name.clone()));
+        rows
+    };
+    switches.iter().flat_map(of).collect()
 }
 
 /// Returns all queues, with the names of their ports.
-fn queues(switches: &[Value]) -> Vec<Value> {
-    let mut all = lists(switches, "queues", true);
-    for queue in &mut all {
-        let here = switches.iter().filter(|s| s["name"] == queue["switch"]);
-        let mut ports = here.flat_map(|s| s["ports"].as_array().into_iter().flatten());
-        let port = ports.find(|p| p["dev_port"] == queue["dev_port"]).map(|p| p["port"].clone());
+fn queues(switches: &[SwitchRow]) -> Vec<QueueRow> {
+    let mut all = rows(switches, |s| &s.queues);
+    let own = switches.iter().flat_map(|s| s.summary.queues.iter().map(move |_| &s.summary.ports));
+    for (queue, ports) in all.iter_mut().zip(own) {
+        let port = ports.iter().find(|p| p.dev_port == queue.dev_port);
         // The list has only ports that received or sent a packet.
-        queue["port"] = port.unwrap_or_else(|| format!("dev:{}", queue["dev_port"]).into());
+        let name = port.map_or_else(|| format!("dev:{}", queue.dev_port), |p| p.port.clone());
+        queue.port = Some(name);
     }
     all
 }
 
 /// Returns ports without a link that sent or received something.
-fn edge_ports(network: &Network, switches: &[Value]) -> Vec<Value> {
+fn edge_ports(network: &Network, switches: &[SwitchRow]) -> Vec<PortRow> {
     let ends: Vec<(&str, u16)> = network
         .links()
         .filter_map(|id| network.link(id))
         .flat_map(|link| link.ends)
         .filter_map(|end| port(network, end))
         .collect();
-    let mut ports = lists(switches, "ports", true);
+    let mut ports = rows(switches, |s| &s.ports);
     ports.retain(|p| {
-        let (switch, port) = (p["switch"].as_str().unwrap_or(""), p["dev_port"].as_u64().unwrap_or(0));
-        !ends.iter().any(|(s, dev)| *s == switch && u64::from(*dev) == port)
+        !ends.iter().any(|(switch, dev)| p.switch.as_deref() == Some(*switch) && *dev == p.dev_port)
     });
     ports
 }
@@ -148,29 +227,14 @@ fn port(network: &Network, end: End) -> Option<(&str, u16)> {
 }
 
 /// Returns the packets that senders of all switches held back.
-fn obeyed(switches: &[Value]) -> Value {
-    let Some(cable) = switches.iter().find_map(|s| s["obey_pfc"]["cable_m"].as_f64()) else {
-        return Value::Null;
-    };
-    let mut all = Vec::new();
-    for switch in switches {
-        for sender in switch["obey_pfc"]["ports"].as_array().into_iter().flatten() {
-            let mut sender = sender.clone();
-            sender["switch"] = switch["name"].clone();
-            all.push(sender);
-        }
-    }
-    json!({ "cable_m": cable, "ports": all })
+fn held_back(switches: &[SwitchRow]) -> Option<HeldBackReport> {
+    let cable_m = switches.iter().find_map(|s| s.summary.obey_pfc.as_ref())?.cable_m;
+    let ports = rows(switches, |s| s.obey_pfc.as_ref().map_or(&[][..], |report| &report.ports));
+    Some(HeldBackReport { cable_m, ports })
 }
 
-fn warnings(switches: &[Value]) -> Vec<String> {
-    let mut all = Vec::new();
-    for switch in switches {
-        let name = switch["name"].as_str().unwrap_or("");
-        let own = switch["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        all.extend(own.map(|text| format!("{name}: {text}")));
-    }
-    all
+fn warnings(switches: &[SwitchRow]) -> impl Iterator<Item = String> + '_ {
+    switches.iter().flat_map(|s| s.summary.warnings.iter().map(move |text| format!("{}: {text}", s.name)))
 }
 
 /// Returns a warning for each cycle of queues that wait for each other at the end of the run.
@@ -191,34 +255,49 @@ fn deadlocks(network: &Network) -> Vec<String> {
     network.deadlocks().iter().map(circle).collect()
 }
 
-fn link(network: &Network, id: LinkId) -> Option<Value> {
+fn link(network: &Network, id: LinkId) -> Option<LinkRow> {
     let setup = network.link(id)?;
     let [a, b] = setup.ends;
     let end = |end: End| {
-        let (name, dev_port) = port(network, end)?;
-        Some(json!({ "switch": name, "port": end.port.to_string(), "dev_port": dev_port }))
+        let (switch, dev_port) = port(network, end)?;
+        Some(EndRow { switch: switch.to_owned(), port: end.port.to_string(), dev_port })
     };
     let (_, dev_port) = port(network, a)?;
     let speeds = &network.setup(a.switch)?.config.port_speeds;
     let slower = speeds.iter().rev().find(|(dev, _)| *dev == dev_port).map(|(_, speed)| *speed);
     let rate = slower.or_else(|| Some(network.setup(a.switch)?.ports.front(a.port)?.speed))?;
-    Some(json!({
-        "link": network.link_name(id),
-        "a": end(a)?, "b": end(b)?,
-        "rate_bps": rate.as_bps(),
-        "delay_ns": setup.delay.as_ps() as f64 / 1000.0,
-        "events": setup.script.len(),
-        "forth": way(network.way(id, Way::Forth)?),
-        "back": way(network.way(id, Way::Back)?),
-    }))
+    Some(LinkRow {
+        link: network.link_name(id),
+        a: end(a)?,
+        b: end(b)?,
+        rate_bps: rate.as_bps(),
+        delay_ns: setup.delay.as_ps() as f64 / 1000.0,
+        events: setup.script.len(),
+        forth: WayRow::of(network.way(id, Way::Forth)?),
+        back: WayRow::of(network.way(id, Way::Back)?),
+    })
 }
 
-fn way(t: WayTotals) -> Value {
-    let mut drops = Map::new();
-    for (drop, name, ..) in LinkDrop::TABLE {
-        add(&mut drops, name, t.dropped[drop as usize]);
+impl WayRow {
+    fn of(t: WayTotals) -> WayRow {
+        let mut drops = Counts::new();
+        for (drop, name, ..) in LinkDrop::TABLE {
+            add(&mut drops, name, t.dropped[drop as usize]);
+        }
+        WayRow { packets: t.frames, bytes: t.bytes, wire_bytes: t.wire_bytes, carried: t.carried, drops }
     }
-    json!({
-        "packets": t.frames, "bytes": t.bytes, "wire_bytes": t.wire_bytes, "carried": t.carried, "drops": drops,
-    })
+
+    /// Returns the number of frames that do not arrive.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.drops.values().sum()
+    }
+}
+
+impl LinkRow {
+    /// Returns the number of frames sent in both directions.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        self.forth.packets + self.back.packets
+    }
 }

@@ -177,6 +177,10 @@ pub struct Line {
     pub subject: Subject,
     /// Kind and name of the place.
     pub name: String,
+    /// Name of the port of a group or queue, or of the pool.
+    pub owner: String,
+    /// Number of the group or queue at its port, or the partition.
+    pub index: u16,
     /// Corners of the level over time.
     pub points: Vec<(f64, f64)>,
     /// Corners of the level over time at which a lossless group pauses its senders, any other group or queue takes no more,
@@ -236,19 +240,21 @@ impl Levels {
         busiest.into_iter().map(|(key, place)| self.line(key, place)).collect()
     }
 
-    fn line(&self, (subject, name, index): &(Subject, String, u16), place: &Place) -> Line {
+    fn line(&self, (subject, owner, index): &(Subject, String, u16), place: &Place) -> Line {
         let name = match subject {
             Subject::Buffer => "all of it".to_owned(),
-            Subject::Group => format!("port {name}, group {index}"),
-            Subject::Queue => format!("port {name}, queue {index}"),
-            _ if *index == 0 => name.clone(),
-            _ => format!("{name}, partition {index}"),
+            Subject::Group => format!("port {owner}, group {index}"),
+            Subject::Queue => format!("port {owner}, queue {index}"),
+            _ if *index == 0 => owner.clone(),
+            _ => format!("{owner}, partition {index}"),
         };
         let Pauses { list, total, count, .. } = place.pauses.until(self.end);
         let (time, cells) = place.level.peak;
         Line {
             subject: *subject,
             name,
+            owner: owner.clone(),
+            index: *index,
             points: place.level.points(self.end),
             limit: place.limit.points(self.end),
             pauses: list.into_iter().map(|(from, to)| (micros(from), micros(to))).collect(),

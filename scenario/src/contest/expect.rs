@@ -6,8 +6,9 @@
 
 use super::file::Contest;
 use super::interval::Estimate;
-use super::series::{Figure, FigureTable, Results};
+use super::series::{Figure, FigureTable, Results, values};
 use crate::expr::{Expr, Inequality};
+use serde::{Serialize, Serializer};
 
 /// Verdicts on all expectations of a contest.
 #[derive(Clone, Debug, Default)]
@@ -27,26 +28,35 @@ impl Verdicts {
 }
 
 /// Verdict on one expectation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Verdict {
     /// Line in the file.
     pub line: usize,
     /// The expectation, as in the file.
     pub what: String,
     /// True if the expectation holds.
+    #[serde(rename = "passed")]
     pub holds: bool,
     /// How the expectation is judged.
+    #[serde(flatten)]
     pub judged: Judged,
     /// The numbers in the expectation, in order and once each.
+    #[serde(rename = "found", serialize_with = "by_name")]
     pub names: Vec<(String, Figure)>,
 }
 
+fn by_name<S: Serializer>(figures: &[(String, Figure)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(figures.iter().map(|(name, figure)| (name, figure)))
+}
+
 /// How an expectation is judged, with the values for it by seed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum Judged {
     /// By the interval of the differences between both sides of an inequality.
+    #[serde(rename = "difference")]
     Interval(Figure),
     /// By each seed; the values of the expression are 1 or 0 if it is a comparison.
+    #[serde(rename = "each_seed", serialize_with = "values")]
     EachSeed(Figure),
 }
 

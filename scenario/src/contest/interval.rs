@@ -3,6 +3,8 @@
 //! The interval is Student's: mean ± t(0.975, n - 1) * s / sqrt(n), where s is the standard deviation of the n seeds' values. It
 //! assumes that the seeds' values are independent and about normally distributed.
 
+use serde::Serialize;
+
 /// Quantiles t(0.975, degrees of freedom), from one degree of freedom on (NIST/SEMATECH e-Handbook of Statistical Methods, table
 /// 1.3.6.7.2).
 const STUDENT: [f64; 30] = [
@@ -11,7 +13,7 @@ const STUDENT: [f64; 30] = [
 ];
 
 /// Mean over seeds, with a 95 % confidence interval if there are at least two seeds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// Mean; 0 of no value.
     pub mean: f64,

@@ -6,10 +6,11 @@
 use super::alone::Alone;
 use super::file::Contest;
 use super::performance::{Performance, Sent, Unfinished};
-use super::samples::{LinkSamples, Samples, SwitchSamples};
-use serde_json::{Map, Value, json};
+use super::samples::Samples;
+use serde::{Deserialize, Serialize};
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::host::message::{Completion, Left, Message};
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use thiserror::Error;
 
@@ -54,12 +55,49 @@ impl RunStore for () {
     }
 }
 
-/// Error: a text is not the record of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the record of a run has no usable `{0}`")]
-pub struct KeptError(&'static str);
+/// Error: the messages of a run are not those that its record counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the record counts {counted} messages, but there are {found}")]
+pub struct KeptError {
+    /// Messages by the record.
+    pub counted: usize,
+    /// Messages of the table.
+    pub found: usize,
+}
 
-type Read<T> = Result<T, KeptError>;
+/// Everything about a finished run but its completed messages, as a text keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Number of completed messages.
+    messages: usize,
+    counts: BTreeMap<String, u64>,
+    deadlocks: Vec<String>,
+    warnings: Vec<String>,
+    unfinished: Vec<UnfinishedRecord>,
+    alone: AloneRecord,
+    samples: Option<Samples>,
+}
+
+/// A message without a last acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct UnfinishedRecord {
+    pair: u32,
+    from: Ipv4Addr,
+    to: Ipv4Addr,
+    transport: u8,
+    workload: u8,
+    udp_source_port: u16,
+    bytes: u64,
+    start_ps: u64,
+    acknowledged_packets: u64,
+}
+
+/// Ideal times in ps by the classes of sender and receiver, and the class of each host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct AloneRecord {
+    times: Vec<(u32, u32, u64)>,
+    hosts: Vec<(Ipv4Addr, u32)>,
+}
 
 impl KeptRun {
     /// Sets the settings of a contest that say how messages are judged, and relates the messages to the fastest program.
@@ -76,165 +114,69 @@ impl KeptRun {
 
     /// Returns the record, without the completed messages.
     #[must_use]
-    pub fn to_json(&self) -> Value {
+    pub fn record(&self) -> RunRecord {
         let KeptRun { performance, alone } = self;
-        let times = alone.times.iter().map(|((from, to), time)| json!([from, to, time.as_ps()]));
-        let hosts = alone.class_of.iter().map(|(host, switch)| json!([host.to_string(), switch]));
-        json!({
-            "messages": performance.sent.len(),
-            "counts": performance.counts,
-            "deadlocks": performance.deadlocks,
-            "warnings": performance.warnings,
-            "unfinished": performance.unfinished.iter().map(unfinished).collect::<Vec<_>>(),
-            "alone": { "times": times.collect::<Vec<_>>(), "hosts": hosts.collect::<Vec<_>>() },
-            "samples": performance.samples.as_ref().map(samples),
-        })
+        let times = alone.times.iter().map(|((from, to), time)| (*from, *to, time.as_ps()));
+        let hosts = alone.class_of.iter().map(|(host, class)| (*host, *class));
+        RunRecord {
+            messages: performance.sent.len(),
+            counts: performance.counts.clone(),
+            deadlocks: performance.deadlocks.clone(),
+            warnings: performance.warnings.clone(),
+            unfinished: performance.unfinished.iter().map(UnfinishedRecord::of).collect(),
+            alone: AloneRecord { times: times.collect(), hosts: hosts.collect() },
+            samples: performance.samples.clone(),
+        }
     }
+}
 
-    /// Returns the run of a record and its completed messages.
+impl RunRecord {
+    /// Returns the run with its completed messages.
     ///
     /// # Errors
-    /// If a part of the record is missing, or the number of messages is not that of the record.
-    pub fn from_json(value: &Value, sent: Vec<Sent>) -> Read<KeptRun> {
-        if value["messages"].as_u64() != Some(sent.len() as u64) {
-            return Err(KeptError("messages"));
+    /// If the number of messages is not that of the record.
+    pub fn with_messages(self, sent: Vec<Sent>) -> Result<KeptRun, KeptError> {
+        let RunRecord { messages, counts, deadlocks, warnings, unfinished, alone, samples } = self;
+        if messages != sent.len() {
+            return Err(KeptError { counted: messages, found: sent.len() });
         }
-        let counts = value["counts"].as_object().ok_or(KeptError("counts"))?;
-        let count = |(name, count): (&String, &Value)| Some((name.clone(), count.as_u64()?));
-        let mut alone = Alone::default();
-        for row in list(&value["alone"], "times")? {
-            let number = |at: usize| row[at].as_u64().ok_or(KeptError("times"));
-            let way = (number(0)? as u32, number(1)? as u32);
-            alone.times.insert(way, Duration::from_ps(number(2)?));
-        }
-        for row in list(&value["alone"], "hosts")? {
-            let switch = row[1].as_u64().ok_or(KeptError("hosts"))?;
-            alone.class_of.insert(address(&row[0]).ok_or(KeptError("hosts"))?, switch as u32);
-        }
-        let samples = &value["samples"];
-        let performance = Performance {
-            sent,
-            unfinished: list(value, "unfinished")?.iter().map(read_unfinished).collect::<Read<_>>()?,
-            counts: counts.iter().map(count).collect::<Option<_>>().ok_or(KeptError("counts"))?,
-            deadlocks: texts(value, "deadlocks")?,
-            warnings: texts(value, "warnings")?,
-            samples: if samples.is_null() { None } else { Some(read_samples(samples)?) },
-            ..Performance::default()
-        };
+        let times = alone.times.into_iter().map(|(from, to, ps)| ((from, to), Duration::from_ps(ps)));
+        let alone = Alone { times: times.collect(), class_of: alone.hosts.into_iter().collect() };
+        let unfinished = unfinished.iter().map(UnfinishedRecord::message).collect();
+        let performance =
+            Performance { sent, unfinished, counts, deadlocks, warnings, samples, ..Performance::default() };
         Ok(KeptRun { performance, alone })
     }
 }
 
-fn list<'a>(value: &'a Value, key: &'static str) -> Read<&'a Vec<Value>> {
-    value[key].as_array().ok_or(KeptError(key))
-}
-
-fn texts(value: &Value, key: &'static str) -> Read<Vec<String>> {
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    list(value, key)?.iter().map(text).collect::<Option<_>>().ok_or(KeptError(key))
-}
-
-fn address(value: &Value) -> Option<Ipv4Addr> {
-    value.as_str()?.parse().ok()
-}
-
-fn unfinished(one: &Unfinished) -> Value {
-    let Left { message, acknowledged } = &one.left;
-    json!({
-        "pair": message.pair,
-        "from": one.from.to_string(),
-        "to": message.to.to_string(),
-        "transport": message.transport,
-        "workload": message.workload,
-        "udp_source_port": message.port,
-        "bytes": message.bytes,
-        "start_ps": message.start.as_ps(),
-        "acknowledged_packets": acknowledged,
-    })
-}
-
-fn read_unfinished(value: &Value) -> Read<Unfinished> {
-    let number = |key: &str| value[key].as_u64().ok_or(KeptError("unfinished"));
-    let host = |key: &str| address(&value[key]).ok_or(KeptError("unfinished"));
-    let message = Message {
-        pair: number("pair")? as u32,
-        transport: number("transport")? as u8,
-        workload: number("workload")? as u8,
-        start: Time::from_ps(number("start_ps")?),
-        to: host("to")?,
-        port: number("udp_source_port")? as u16,
-        bytes: number("bytes")?,
-    };
-    Ok(Unfinished {
-        from: host("from")?,
-        left: Left { message, acknowledged: number("acknowledged_packets")? },
-    })
-}
-
-fn samples(samples: &Samples) -> Value {
-    let link = |link: &LinkSamples| json!({ "name": link.name, "from": link.from, "to": link.to, "up": link.up, "share": link.share });
-    let switch = |switch: &SwitchSamples| {
-        let mut value =
-            Map::from_iter([("name".into(), json!(switch.name)), ("cell".into(), json!(switch.cell))]);
-        for (key, column) in COLUMNS {
-            value.insert(key.into(), json!(column(switch)));
+impl UnfinishedRecord {
+    fn of(one: &Unfinished) -> UnfinishedRecord {
+        let Left { message, acknowledged } = &one.left;
+        UnfinishedRecord {
+            pair: message.pair,
+            from: one.from,
+            to: message.to,
+            transport: message.transport,
+            workload: message.workload,
+            udp_source_port: message.port,
+            bytes: message.bytes,
+            start_ps: message.start.as_ps(),
+            acknowledged_packets: *acknowledged,
         }
-        Value::Object(value)
-    };
-    json!({
-        "every_ps": samples.every.as_ps(),
-        "links": samples.links.iter().map(link).collect::<Vec<_>>(),
-        "switches": samples.switches.iter().map(switch).collect::<Vec<_>>(),
-        "delivered_bytes": samples.delivered,
-    })
-}
+    }
 
-/// A column of a switch's samples.
-type Column = fn(&SwitchSamples) -> &Vec<u32>;
-
-/// Keys of the columns of a switch's samples.
-const COLUMNS: [(&str, Column); 5] = [
-    ("buffer_cells", |s| &s.buffer),
-    ("deepest_queue_cells", |s| &s.deepest),
-    ("paused_ports", |s| &s.paused),
-    ("reorder_queues", |s| &s.reordering),
-    ("reorder_cells", |s| &s.reorder_cells),
-];
-
-fn read_samples(value: &Value) -> Read<Samples> {
-    const BAD: KeptError = KeptError("samples");
-    let numbers = |value: &Value| -> Read<Vec<u32>> {
-        let all = value.as_array().ok_or(BAD)?.iter();
-        all.map(|n| n.as_u64().and_then(|n| u32::try_from(n).ok()).ok_or(BAD)).collect()
-    };
-    let text = |value: &Value| value.as_str().map(str::to_owned).ok_or(BAD);
-    let link = |value: &Value| -> Read<LinkSamples> {
-        let (name, from, to) = (text(&value["name"])?, text(&value["from"])?, text(&value["to"])?);
-        let up = value["up"].as_bool().ok_or(BAD)?;
-        Ok(LinkSamples { name, from, to, up, share: numbers(&value["share"])? })
-    };
-    let switch = |value: &Value| -> Read<SwitchSamples> {
-        let [buffer, deepest, paused, reordering, reorder_cells] =
-            COLUMNS.map(|(key, _)| numbers(&value[key]));
-        Ok(SwitchSamples {
-            name: text(&value["name"])?,
-            cell: value["cell"].as_u64().ok_or(BAD)?,
-            buffer: buffer?,
-            deepest: deepest?,
-            paused: paused?,
-            reordering: reordering?,
-            reorder_cells: reorder_cells?,
-        })
-    };
-    Ok(Samples {
-        every: Duration::from_ps(value["every_ps"].as_u64().ok_or(BAD)?),
-        links: list(value, "links")?.iter().map(link).collect::<Read<_>>()?,
-        switches: list(value, "switches")?.iter().map(switch).collect::<Read<_>>()?,
-        delivered: list(value, "delivered_bytes")?
-            .iter()
-            .map(|n| n.as_u64().ok_or(BAD))
-            .collect::<Read<_>>()?,
-    })
+    fn message(&self) -> Unfinished {
+        let message = Message {
+            pair: self.pair,
+            transport: self.transport,
+            workload: self.workload,
+            start: Time::from_ps(self.start_ps),
+            to: self.to,
+            port: self.udp_source_port,
+            bytes: self.bytes,
+        };
+        Unfinished { from: self.from, left: Left { message, acknowledged: self.acknowledged_packets } }
+    }
 }
 
 /// Columns of a table of messages, in this order; all but `from` and `to` are numbers.
@@ -292,6 +234,8 @@ pub fn read_message(row: [u64; MESSAGE_COLUMNS.len()]) -> Option<Sent> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contest::samples::{LinkSamples, SwitchSamples};
+    use serde_json::Value;
 
     #[test]
     fn records_and_rows_read_back() {
@@ -325,18 +269,21 @@ mod tests {
             ..Performance::default()
         };
         let alone = Alone { times: [((0, 1), own)].into(), class_of: [(sent.from, 0)].into() };
-        let text = KeptRun { performance, alone: alone.clone() }.to_json().to_string();
+        let record = KeptRun { performance, alone: alone.clone() }.record();
+        let text = serde_json::to_string(&record).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
-        let back = KeptRun::from_json(&value, vec![sent]).unwrap();
+        let read = |value: &Value| serde_json::from_value::<RunRecord>(value.clone());
+        let back = read(&value).unwrap().with_messages(vec![sent]).unwrap();
         assert_eq!(back.performance.unfinished, [Unfinished { from: sent.from, left }]);
         assert_eq!((back.performance.count("sent"), back.performance.deadlocks.len()), (3, 1));
         assert_eq!(back.performance.warnings, ["switch `a`: careful"]);
         assert_eq!((back.alone, back.performance.samples), (alone, Some(samples)));
-        assert_eq!(KeptRun::from_json(&value, Vec::new()).unwrap_err(), KeptError("messages"));
+        let other = record.with_messages(Vec::new()).unwrap_err();
+        assert_eq!(other, KeptError { counted: 1, found: 0 });
         for key in ["counts", "deadlocks", "warnings", "unfinished", "alone"] {
             let mut broken = value.clone();
             broken.as_object_mut().unwrap().remove(key);
-            assert!(KeptRun::from_json(&broken, vec![sent]).is_err(), "{key}");
+            assert!(read(&broken).is_err(), "{key}");
         }
     }
 }

@@ -53,7 +53,7 @@ pub use hosts::{
     VendorSetting, WindowSetting,
 };
 pub use interval::Estimate;
-pub use kept::{KeptError, KeptRun, MESSAGE_COLUMNS, RunKey, RunStore, message_row, read_message};
+pub use kept::{KeptError, KeptRun, MESSAGE_COLUMNS, RunKey, RunRecord, RunStore, message_row, read_message};
 pub use metrics::{MetricsSetting, SizeBin};
 pub use performance::{Performance, Sent, Sizes, Slowdowns, Unfinished};
 pub use pool::run_all;

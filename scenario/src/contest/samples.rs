@@ -6,6 +6,7 @@
 //! *Imbalance* is that of CONGA's and ConWeave's evaluations: for each switch with at least two links to switches of a higher
 //! stage and each interval, (most - least) / mean of the links' shares (model: conweave §4.5).
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_catalogue::Catalogue;
 use sluice_catalogue::story::QueueUse;
@@ -13,20 +14,30 @@ use sluice_fabric::network::{LinkId, Network, SwitchId, Way};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Samples of one run. The n-th sample is at (n + 1) times the interval.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Samples {
     /// The interval.
+    #[serde(rename = "every_ps", serialize_with = "ps", deserialize_with = "of_ps")]
     pub every: Duration,
     /// Both directions of each link.
     pub links: Vec<LinkSamples>,
     /// The switches.
     pub switches: Vec<SwitchSamples>,
     /// Bytes that switches sent to hosts in each interval, without FCS: data, acknowledgements and all else.
+    #[serde(rename = "delivered_bytes")]
     pub delivered: Vec<u64>,
 }
 
+fn ps<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(time.as_ps())
+}
+
+fn of_ps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    u64::deserialize(deserializer).map(Duration::from_ps)
+}
+
 /// Samples of one direction of a link.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkSamples {
     /// The link's name, such as `leaf0:8-spine1:0`, with the sender first.
     pub name: String,
@@ -41,19 +52,23 @@ pub struct LinkSamples {
 }
 
 /// Samples of a switch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SwitchSamples {
     /// Name of the switch.
     pub name: String,
     /// Bytes of a buffer cell.
     pub cell: u64,
     /// Buffer cells in use.
+    #[serde(rename = "buffer_cells")]
     pub buffer: Vec<u32>,
     /// Cells of the deepest queue.
+    #[serde(rename = "deepest_queue_cells")]
     pub deepest: Vec<u32>,
     /// Ports that a peer or host pauses, in at least one priority.
+    #[serde(rename = "paused_ports")]
     pub paused: Vec<u32>,
     /// Reorder queues that hold packets, at the port with the most of them.
+    #[serde(rename = "reorder_queues")]
     pub reordering: Vec<u32>,
     /// Cells in reorder queues.
     pub reorder_cells: Vec<u32>,

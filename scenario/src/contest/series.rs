@@ -3,6 +3,7 @@
 use super::interval::Estimate;
 use super::performance::Performance;
 use crate::expr::{Expr, Scope};
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Results of a contest.
@@ -28,6 +29,31 @@ pub struct Series {
 /// Values of one number, by seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Figure(pub Vec<i128>);
+
+/// Serializes the mean, the ends of the 95 % interval (null of one seed) and the value of each seed (null beyond 64 bits). Means have
+/// three decimals.
+impl Serialize for Figure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            mean: f64,
+            low: Option<f64>,
+            high: Option<f64>,
+            #[serde(serialize_with = "values")]
+            seeds: &'a Figure,
+        }
+        let estimate = self.estimate();
+        let rounded = |value: f64| (value * 1000.0).round() / 1000.0;
+        let end = |value: f64| estimate.half.map(|_| rounded(value));
+        let (low, high) = (end(estimate.low()), end(estimate.high()));
+        Row { mean: rounded(estimate.mean), low, high, seeds: self }.serialize(serializer)
+    }
+}
+
+/// Serializes the value of each seed alone.
+pub(super) fn values<S: Serializer>(figure: &Figure, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(figure.0.iter().map(|value| i64::try_from(*value).ok()))
+}
 
 impl Figure {
     /// Returns the mean over seeds, and its interval.

@@ -1,32 +1,37 @@
 //! Shared buffers of a network as text: PFC, pauses and watermarks by switch, then SONiC's tables over all switches.
 
 use super::super::sonic;
-use super::super::text::n;
+use super::super::text::located;
 use super::text::ROWS;
 use crate::table::table;
-use serde_json::{Value, json};
+use sluice_replay::network::SwitchRow;
+use sluice_replay::{BufferState, PfcRow, PoolRow};
 use std::fmt::Write;
 
-/// Lists of a switch's buffer whose rows name a port.
-const OF_PORTS: [&str; 4] = ["priority_groups", "queues", "pfc", "watchdog"];
-
-fn list<'v>(s: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
-    s[key].as_array().into_iter().flatten()
+/// A switch with a shared buffer.
+struct Buffered<'s> {
+    name: &'s str,
+    buffer: &'s BufferState,
+    pools: &'s [PoolRow],
 }
 
 /// Writes the tables of all switches that have a shared buffer.
-pub(super) fn write(out: &mut String, s: &Value) -> std::fmt::Result {
-    let switches: Vec<&Value> = list(s, "switches").filter(|switch| !switch["buffer"].is_null()).collect();
+pub(super) fn write(out: &mut String, switches: &[SwitchRow]) -> std::fmt::Result {
+    let buffered = switches.iter().filter_map(|switch| {
+        let buffer = switch.summary.buffer.as_ref()?;
+        Some(Buffered { name: &switch.name, buffer, pools: &switch.summary.pools })
+    });
+    let switches: Vec<Buffered<'_>> = buffered.collect();
     if switches.is_empty() {
         return Ok(());
     }
-    let mut heads: Vec<(&Value, Vec<&str>)> = Vec::new();
+    let mut heads: Vec<(&BufferState, Vec<&str>)> = Vec::new();
     for switch in &switches {
-        let (buffer, name) = (&switch["buffer"], switch["name"].as_str().unwrap_or(""));
-        let same = |head: &(&Value, Vec<&str>)| {
-            ["profile", "notes", "accepted"].iter().all(|key| head.0[*key] == buffer[*key])
+        let (name, buffer) = (switch.name, switch.buffer);
+        let same = |head: &BufferState| {
+            head.profile == buffer.profile && head.notes == buffer.notes && head.accepted == buffer.accepted
         };
-        match heads.iter_mut().find(|head| same(head)) {
+        match heads.iter_mut().find(|(head, _)| same(head)) {
             Some((_, names)) => names.push(name),
             None => heads.push((buffer, vec![name])),
         }
@@ -38,31 +43,25 @@ pub(super) fn write(out: &mut String, s: &Value) -> std::fmt::Result {
         }
     }
     by_switch(out, &switches)?;
-    sonic::tables(out, &merged(&switches), ROWS)
+    let (buffer, pools) = merged(&switches);
+    sonic::tables(out, &buffer, &pools, ROWS)
 }
 
 /// Writes one row for each switch that paused or was paused, or that held packets.
-fn by_switch(out: &mut String, switches: &[&Value]) -> std::fmt::Result {
-    let sum = |buffer: &Value, key: &str| -> u64 {
-        list(buffer, "pfc").flat_map(|port| list(port, key)).map(n).sum()
-    };
-    let most = |buffer: &Value, of: &str, key: &str| {
-        list(buffer, of).map(|row| n(&row[key]["user"])).max().unwrap_or(0)
-    };
-    let row = |switch: &&Value| {
-        let buffer = &switch["buffer"];
-        let paused = list(buffer, "pfc").flat_map(|port| list(port, "paused_us")).filter_map(Value::as_f64);
-        let paused = paused.fold(0.0, |sum, us| sum + us);
-        let dropped: u64 = list(buffer, "priority_groups").map(|group| n(&group["dropped"])).sum();
+fn by_switch(out: &mut String, switches: &[Buffered<'_>]) -> std::fmt::Result {
+    let row = |Buffered { name, buffer, .. }: &Buffered<'_>| {
+        let sum = |of: fn(&PfcRow) -> &[u64; 8]| buffer.pfc.iter().flat_map(of).sum::<u64>();
+        let groups = || buffer.priority_groups.iter();
+        let paused = buffer.pfc.iter().flat_map(|port| port.paused_us).fold(0.0, |sum, us| sum + us);
         let numbers = [
-            sum(buffer, "tx"),
-            sum(buffer, "rx"),
-            most(buffer, "priority_groups", "shared"),
-            most(buffer, "priority_groups", "headroom"),
-            most(buffer, "queues", "shared"),
-            dropped,
+            sum(|port| &port.tx),
+            sum(|port| &port.rx),
+            groups().map(|group| group.shared.user).max().unwrap_or(0),
+            groups().map(|group| group.headroom.user).max().unwrap_or(0),
+            buffer.queues.iter().map(|queue| queue.shared.user).max().unwrap_or(0),
+            groups().map(|group| group.dropped).sum(),
         ];
-        let mut cells = vec![switch["name"].as_str().unwrap_or("").to_owned()];
+        let mut cells = vec![(*name).to_owned()];
         cells.extend(numbers.map(|number| number.to_string()));
         cells.insert(3, format!("{paused:.3}"));
         (numbers.iter().sum::<u64>(), cells)
@@ -78,24 +77,22 @@ fn by_switch(out: &mut String, switches: &[&Value]) -> std::fmt::Result {
     sonic::more(out, left)
 }
 
-/// Returns a summary with the rows of all switches; ports and pools have the switch's name in front.
-fn merged(switches: &[&Value]) -> Value {
-    let mut buffer = json!({});
-    for key in OF_PORTS {
-        let rows = switches.iter().flat_map(|switch| {
-            list(&switch["buffer"], key).map(|row| named(row, "port", &switch["name"], ":"))
-        });
-        buffer[key] = rows.collect();
+/// Returns the rows of all switches; ports and pools have the switch's name in front.
+fn merged(switches: &[Buffered<'_>]) -> (BufferState, Vec<PoolRow>) {
+    let (mut all, mut all_pools) = (BufferState::default(), Vec::new());
+    for switch in switches {
+        let (name, mut own) = (switch.name, switch.buffer.clone());
+        let ports = own.priority_groups.iter_mut().map(|row| &mut row.port);
+        let ports = ports.chain(own.queues.iter_mut().map(|row| &mut row.port));
+        let ports = ports.chain(own.pfc.iter_mut().map(|row| &mut row.port));
+        let ports = ports.chain(own.watchdog.iter_mut().map(|row| &mut row.port));
+        ports.for_each(|port| *port = located(Some(name), port));
+        all.priority_groups.append(&mut own.priority_groups);
+        all.queues.append(&mut own.queues);
+        all.pfc.append(&mut own.pfc);
+        all.watchdog.append(&mut own.watchdog);
+        let pools = switch.pools.iter().cloned();
+        all_pools.extend(pools.map(|row| PoolRow { pool: format!("{name} {}", row.pool), ..row }));
     }
-    let pools = switches
-        .iter()
-        .flat_map(|switch| list(switch, "pools").map(|row| named(row, "pool", &switch["name"], " ")));
-    json!({ "buffer": buffer, "pools": pools.collect::<Vec<_>>() })
-}
-
-fn named(row: &Value, key: &str, switch: &Value, joint: &str) -> Value {
-    let mut row = row.clone();
-    let of = |v: &Value| v.as_str().unwrap_or("").to_owned();
-    row[key] = format!("{}{joint}{}", of(switch), of(&row[key])).into();
-    row
+    (all, all_pools)
 }

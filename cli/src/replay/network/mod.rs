@@ -9,8 +9,8 @@ mod text;
 use super::progress::ProgressLine;
 use super::text::checked;
 use super::{
-    SENT, add_rate, check_turns, config, control_plane, coverage_files, executors, generators, options, page,
-    rate_text, schedule, spans, verdict, writer,
+    Printed, Results, SENT, check_turns, config, control_plane, coverage_files, doubt, executors, generators,
+    options, page, rate_text, schedule, spans, verdict, writer,
 };
 use crate::args::{EngineKind, ReplayArgs};
 use crate::fail::Failure;
@@ -21,7 +21,8 @@ use crate::terminal;
 use crate::timeline;
 use crate::trace_out::direction;
 use resolve::Resolved;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use sluice_catalogue::Catalogue;
 use sluice_catalogue::control_plane::ControlPlane;
 use sluice_exec::cover::Points;
@@ -31,7 +32,7 @@ use sluice_fabric::story::Story;
 use sluice_ir::Program;
 use sluice_pcaps::replay::{Pace, Schedule};
 use sluice_place::report::Report;
-use sluice_replay::network::ProgramCoverage;
+use sluice_replay::network::{NetworkSummary, ProgramCoverage};
 use sluice_replay::{
     Captures, Checks, ExecutorRequest, NetworkAttached, NetworkOutcome, NetworkReplay, Options,
     PropertyFactory, TimelineRequest,
@@ -121,15 +122,17 @@ pub(crate) fn run(
         control_plane: agent.as_mut().map(|agent| agent.as_mut() as &mut dyn ControlPlane),
         progress: Some(&mut progress),
     })?;
-    let mut summary = outcome.summary();
-    if let Some(warnings) = summary["warnings"].as_array_mut() {
-        warnings.splice(0..0, unused.into_iter().chain(own).chain(strangers).map(Value::String));
-    }
-    summary["hosts"] = hosts.iter().map(|host| host_json(&network, host)).collect();
-    add_rate(&mut summary, found.as_ref());
+    let mut summary = WithHosts {
+        network: outcome.summary(),
+        hosts: hosts.iter().map(|host| HostRow::of(&network, host)).collect(),
+    };
+    let warnings = &mut summary.network.total.warnings;
+    warnings.splice(0..0, unused.into_iter().chain(own).chain(strangers));
+    warnings.extend(doubt(found.as_ref()));
+    let results = Results { summary: &summary, found: found.as_ref() };
     let story = watch.map(|watch| watch.tell(&outcome.network)).transpose()?;
     let trace = args.trace.then(|| outcome.trace());
-    let words = Words { summary: &summary, story: story.as_ref(), trace: trace.as_deref() };
+    let words = Words { results: &results, story: story.as_ref(), trace: trace.as_deref() };
     trace_out(args, &outcome)?;
     if let Some(path) = &args.html {
         files::write(path, &run_page(args, &network, &files, &outcome, &words))?;
@@ -138,14 +141,14 @@ pub(crate) fn run(
     notes.iter().for_each(|note| terminal::note(format_args!("note: {note}\n")));
     let mut out = terminal::results(as_json);
     if as_json {
-        summary["wall"] = progress.wall(outcome.sent);
-        if let Some(story) = &story {
-            summary["story"] = story.text().lines().collect();
-        }
-        if args.coverage {
-            summary["coverage"] = outcome.coverage.iter().map(coverage_json).collect();
-        }
-        write!(out, "{}", pretty(&summary))?;
+        let told = story.as_ref().map(Story::text);
+        let printed = Printed {
+            results,
+            wall: progress.wall(outcome.sent),
+            coverage: args.coverage.then(|| outcome.coverage.iter().map(coverage_json).collect()),
+            story: told.as_ref().map(|told| told.lines().collect()),
+        };
+        write!(out, "{}", pretty(&printed))?;
     } else if let Some(story) = &story {
         write!(out, "{}", story.text())?;
     } else {
@@ -154,7 +157,12 @@ pub(crate) fn run(
             write!(out, "{}", rate_text::text(found))?;
         }
         let programs: Vec<&Program> = network.switches.iter().map(|s| &s.placed.program).collect();
-        write!(out, "{}{}", text::summary(&programs, &summary), checked(&checks, &summary))?;
+        write!(
+            out,
+            "{}{}",
+            text::summary(&programs, &summary.network, &summary.hosts),
+            checked(&checks, &summary.network.total)
+        )?;
         for covered in &outcome.coverage {
             write!(out, "{}", coverage_text(covered))?;
         }
@@ -162,11 +170,35 @@ pub(crate) fn run(
     verdict(outcome.is_conserved(), outcome.interrupted, outcome.has_violations())
 }
 
-/// Returns a host's port and rate.
-fn host_json(network: &NetworkSetup, host: &HostPort) -> Value {
-    let name = network.switches.get(host.end.switch.0 as usize).map_or("?", |switch| switch.name.as_str());
-    let (port, rate) = (host.end.port.to_string(), host.rate.as_bps());
-    serde_json::json!({ "address": host.address.to_string(), "switch": name, "port": port, "rate_bps": rate })
+/// A network and its hosts.
+#[derive(Serialize)]
+struct WithHosts {
+    #[serde(flatten)]
+    network: NetworkSummary,
+    hosts: Vec<HostRow>,
+}
+
+/// A host.
+#[derive(Serialize)]
+struct HostRow {
+    address: String,
+    /// Name of its switch.
+    switch: String,
+    /// Port of the switch.
+    port: String,
+    rate_bps: u64,
+}
+
+impl HostRow {
+    fn of(network: &NetworkSetup, host: &HostPort) -> HostRow {
+        let switch = network.switches.get(host.end.switch.0 as usize);
+        HostRow {
+            address: host.address.to_string(),
+            switch: switch.map_or_else(|| "?".to_owned(), |switch| switch.name.clone()),
+            port: host.end.port.to_string(),
+            rate_bps: host.rate.as_bps(),
+        }
+    }
 }
 
 /// Returns properties and coverage points of each switch, for `--check`, `--coverage` and the caller.
@@ -215,7 +247,7 @@ fn properties(catalogue: &Catalogue, program: &Program) -> Option<PropertyFactor
     Some(Box::new(move || general_and(stage.properties(&program))))
 }
 
-fn coverage_json(covered: &ProgramCoverage) -> Value {
+fn coverage_json(covered: &ProgramCoverage) -> serde_json::Value {
     let shares = coverage_report::shares(&covered.points, &covered.coverage);
     json!({ "program": covered.program, "switches": covered.switches, "shares": shares })
 }
@@ -279,15 +311,14 @@ fn run_page(
     outcome: &NetworkOutcome<'_>,
     words: &Words<'_>,
 ) -> String {
-    let summary = words.summary;
-    let buffers = summary["switches"].as_array().into_iter().flatten();
-    let cell = buffers.filter_map(|s| s["buffer"]["cell_bytes"].as_u64()).next();
+    let summary = &words.results.summary.network;
+    let cell = summary.switches.iter().find_map(|s| Some(s.summary.buffer.as_ref()?.cell_bytes));
     let chip = network.switches.first().map(|s| &s.placed.placement.chip);
-    let name = summary["program"].as_str().unwrap_or("");
     page::page(&page::Run {
-        title: format!("{name} on {} switches", network.switches.len()),
+        title: format!("{} on {} switches", summary.total.program, network.switches.len()),
         command: format!("sluice replay {}", own_arguments("replay", "replay", &args.program, &[])),
-        summary,
+        summary: &summary.total,
+        network: Some(summary),
         programs: network.switches.iter().map(|s| &s.placed.program).collect(),
         latency: &outcome.latency,
         cell: cell.or(chip.map(|chip| chip.tm.cell.get())).unwrap_or(0),
@@ -299,7 +330,7 @@ fn run_page(
 
 /// Texts about a run.
 struct Words<'t> {
-    summary: &'t Value,
+    results: &'t Results<'t, WithHosts>,
     story: Option<&'t Story>,
     trace: Option<&'t str>,
 }
@@ -346,7 +377,7 @@ fn write_files(
         coverage_files(&mut folder, dir, &prefix, program, points, coverage)?;
     }
     let what = "counts, latency, switches, links, ports, queues";
-    folder.text(dir, "summary.json", "sluice.summary/1", what, &pretty(words.summary))?;
+    folder.text(dir, "summary.json", "sluice.summary/1", what, &pretty(words.results))?;
     folder.finish(dir)?;
     Ok(notes)
 }

@@ -5,19 +5,21 @@ mod over_time;
 mod tables;
 
 use super::endings::{Ending, endings};
-use super::text::n;
 use maud::{Markup, html};
-use serde_json::Value;
 use sluice_charts::{Page, Plot, PlotLine, PlotStyle, Table, ZOOM, share_bar};
 use sluice_ir::Program;
-use sluice_replay::{Latency, Levels};
+use sluice_replay::network::NetworkSummary;
+use sluice_replay::{BufferState, Latency, LatencyRow, Levels, Summary};
 
 /// A replay, as its page needs it.
 pub(super) struct Run<'a> {
     pub(super) title: String,
     /// The command that made the page.
     pub(super) command: String,
-    pub(super) summary: &'a Value,
+    /// The summary; of a network, of all switches.
+    pub(super) summary: &'a Summary,
+    /// Switches and links of a network.
+    pub(super) network: Option<&'a NetworkSummary>,
     pub(super) programs: Vec<&'a Program>,
     pub(super) latency: &'a Latency,
     /// Bytes of a buffer cell.
@@ -30,41 +32,42 @@ pub(super) struct Run<'a> {
     pub(super) hits: Vec<[String; 4]>,
 }
 
-pub(super) fn list<'v>(s: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
-    s[key].as_array().into_iter().flatten()
-}
-
-/// Returns the text of a string, or a number's digits; empty for nothing.
-fn words(v: &Value) -> String {
-    match v {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+impl Run<'_> {
+    /// Returns the shared buffers, each with the name of its switch in a network.
+    fn buffers(&self) -> impl Iterator<Item = (Option<&str>, &BufferState)> {
+        let own = self.summary.buffer.iter().map(|buffer| (None, buffer));
+        let switches = self.network.iter().flat_map(|network| &network.switches);
+        own.chain(switches.filter_map(|s| Some((Some(s.name.as_str()), s.summary.buffer.as_ref()?))))
     }
 }
 
 /// Returns the page.
 pub(super) fn page(run: &Run<'_>) -> String {
     let s = run.summary;
-    let is_network = s["switches"].is_array();
     let mut page = Page::new(&run.title).script(ZOOM).header(header(run)).section(
         "fates",
         "Where packets went",
         &fates(run),
     );
-    page = page
-        .section_if(is_network, "switches", "Switches", || tables::switches(s))
-        .section_if(is_network, "links", "Links", || tables::links(s))
-        .section("ports", "Ports", &tables::ports(s))
-        .section_if(s["latency_ns"].is_object(), "latency", "Latency", || latency(run));
+    if let Some(network) = run.network {
+        page = page.section("switches", "Switches", &tables::switches(network)).section(
+            "links",
+            "Links",
+            &tables::links(network),
+        );
+    }
+    page = page.section("ports", "Ports", &tables::ports(s));
+    if let Some(row) = &s.latency_ns {
+        page = page.section("latency", "Latency", &latency(run.latency, row));
+    }
     if let Some((text, drawing)) = &run.story {
         page = page.section("story", "Life of a flow", &story(text, drawing));
     }
     page = page.section_if(over_time::is_shown(run), "time", "Buffer over time", || over_time::view(run));
-    page.section_if(list(s, "queues").next().is_some(), "queues", "Queues", || tables::queues(s, run.cell))
-        .section_if(tables::has_groups(s), "groups", "Priority groups", || tables::groups(s))
-        .section_if(list(s, "pools").next().is_some(), "pools", "Pools", || tables::pools(s, run.cell))
-        .section_if(tables::has_pfc(s), "pfc", "PFC", || tables::pfc(s))
+    page.section_if(!s.queues.is_empty(), "queues", "Queues", || tables::queues(run))
+        .section_if(tables::has_groups(run), "groups", "Priority groups", || tables::groups(run))
+        .section_if(!s.pools.is_empty(), "pools", "Pools", || tables::pools(s, run.cell))
+        .section_if(tables::has_pfc(run), "pfc", "PFC", || tables::pfc(run))
         .section_if(!run.hits.is_empty(), "entries", "Entries that packets hit", || hits(run))
         .section_if(tables::has_state(s), "state", "Registers and readings", || tables::state(s))
         .section("inputs", "Inputs and parameters", &tables::inputs(s))
@@ -73,36 +76,34 @@ pub(super) fn page(run: &Run<'_>) -> String {
 
 fn header(run: &Run<'_>) -> Markup {
     let s = run.summary;
-    let p = &s["packets"];
+    let p = &s.packets;
     html! {
         p.verdict {
-            b { (n(&p["in"])) } " packets in + " (n(&p["created"])) " created = " b { (n(&p["out"])) } " out + "
-            b { (n(&p["dropped"])) } " dropped + " (n(&p["absorbed"])) " absorbed + " (n(&p["held"])) " held"
-            @if let Some(hops) = s["hops"].as_u64() { "; " (hops) " hops over links" }
+            b { (p.entered) } " packets in + " (p.created) " created = " b { (p.out) } " out + "
+            b { (p.dropped) } " dropped + " (p.absorbed) " absorbed + " (p.held) " held"
+            @if let Some(network) = run.network { "; " (network.hops) " hops over links" }
         }
         p.note { code { (run.command) } }
-        @if let Some(line) = super::control_plane::text(&s["control_plane"]) { p { (line) } }
-        @for v in list(s, "violations") {
+        @if let Some(line) = s.control_plane.as_ref().and_then(|report| report.line.as_ref()) { p { (line) } }
+        @for v in &s.violations {
             p.verdict {
-                span.tag.fail { "FAILED" } " " b { (words(&v["property"])) }
-                @if let Some(switch) = v["switch"].as_str() { " at " (switch) }
-                @if let Some(packet) = v["packet"].as_u64() { ", packet " (packet) }
-                ": " (words(&v["text"]))
+                span.tag.fail { "FAILED" } " " b { (v.property) }
+                @if let Some(switch) = &v.switch { " at " (switch) }
+                @if let Some(packet) = v.packet { ", packet " (packet) }
+                ": " (v.text)
             }
         }
-        @for warning in list(s, "warnings") { p.verdict { b { "Warning: " } (words(warning)) } }
+        @for warning in &s.warnings { p.verdict { b { "Warning: " } (warning) } }
     }
 }
 
 fn fates(run: &Run<'_>) -> Markup {
     let s = run.summary;
-    let entered = n(&s["packets"]["in"]).max(1) as f64;
+    let entered = s.packets.entered.max(1) as f64;
     let share = |packets: u64| packets as f64 / entered;
     let all = endings(&run.programs, s);
     let help = |e: &Ending| e.help.as_deref().unwrap_or("").split_whitespace().collect::<Vec<_>>().join(" ");
-    let held =
-        s["held"].as_object().into_iter().flatten().map(|(place, count)| format!("{count} in {place}"));
-    let held: Vec<String> = held.collect();
+    let held: Vec<String> = s.held.iter().map(|(place, count)| format!("{count} in {place}")).collect();
     let helps = all.iter().any(|e| e.help.is_some());
     html! {
         @if all.is_empty() { p { "No packet ended inside." } } @else {
@@ -126,17 +127,15 @@ fn fates(run: &Run<'_>) -> Markup {
 /// Shares whose latencies are drawn beyond every quarter of a percent.
 const TAIL: [f64; 3] = [0.999, 0.9999, 0.99999];
 
-fn latency(run: &Run<'_>) -> Markup {
-    let l = &run.summary["latency_ns"];
-    let ns = |key: &str| l[key].as_f64().map_or(String::new(), |ns| format!("{ns:.1}"));
+fn latency(all: &Latency, row: &LatencyRow) -> Markup {
     let mut plot = Plot::new("Distribution of latencies", "latency, ns", "packets that are no slower, %");
     let shares = (0..=400).map(|n| f64::from(n) / 400.0).chain(TAIL);
     let mut shares: Vec<f64> = shares.collect();
     shares.sort_by(f64::total_cmp);
     let end = |share: f64| match share {
-        s if s <= 0.0 => run.latency.min().unwrap_or(0),
-        s if s >= 1.0 => run.latency.max().unwrap_or(0),
-        s => run.latency.quantile(s),
+        s if s <= 0.0 => all.min().unwrap_or(0),
+        s if s >= 1.0 => all.max().unwrap_or(0),
+        s => all.quantile(s),
     };
     let points = shares.iter().map(|share| (end(*share) as f64 / 1000.0, 100.0 * share)).collect();
     plot.lines.push(PlotLine {
@@ -145,12 +144,11 @@ fn latency(run: &Run<'_>) -> Markup {
         style: PlotStyle::Steps,
         ..PlotLine::default()
     });
-    let row = |(name, key): (&str, &str)| vec![name.to_owned(), ns(key)];
-    let rows = [("least", "min"), ("median", "p50"), ("99 %", "p99"), ("most", "max")].into_iter().map(row);
+    let ends = [("least", row.min), ("median", row.p50), ("99 %", row.p99), ("most", row.max)];
+    let rows = ends.into_iter().map(|(name, ns)| vec![name.to_owned(), format!("{ns:.1}")]);
     html! {
         p.note {
-            "From " (l["method"].as_str().unwrap_or("first bit in to first bit out"))
-            "; shares to three significant digits, ends exactly."
+            "From " (row.method) "; shares to three significant digits, ends exactly."
         }
         div.plots { (plot) (Table::new(&["", "ns"]).rows(rows)) }
     }

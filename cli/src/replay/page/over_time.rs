@@ -1,6 +1,6 @@
 //! Plots of what the memory, pools, groups and queues held over time, with limits and pauses.
 
-use super::{Run, list, n, words};
+use super::Run;
 use maud::{Markup, html};
 use sluice_charts::{Plot, PlotLine, PlotStyle, Shade, Table};
 use sluice_replay::Line;
@@ -106,16 +106,14 @@ fn place(place: &Place<'_>, limit: &str, paused: &str) -> Plot {
 }
 
 fn group(run: &Run<'_>, group: &Place<'_>) -> Plot {
-    let switches = list(run.summary, "switches").filter(|s| s["name"] == group.switch);
-    let buffers = switches.chain([run.summary]).map(|s| &s["buffer"]);
-    let mut groups = buffers.flat_map(|buffer| list(buffer, "priority_groups"));
-    let is_this = |g: &&serde_json::Value| {
-        format!("port {}, group {}", words(&g["port"]), n(&g["pg"])) == group.line.name
-    };
-    let lossless = groups.find(is_this).is_some_and(|g| g["lossless"] == true);
+    let own = run.buffers().filter(|(switch, _)| switch.unwrap_or("") == group.switch);
+    let mut groups = own.flat_map(|(_, buffer)| &buffer.priority_groups);
+    let is_lossless = groups
+        .find(|g| g.port == group.line.owner && u16::from(g.pg) == group.line.index)
+        .is_some_and(|g| g.lossless);
     place(
         group,
-        if lossless { "xoff: it pauses its senders" } else { "limit: it takes no more" },
+        if is_lossless { "xoff: it pauses its senders" } else { "limit: it takes no more" },
         "it pauses its senders",
     )
 }

@@ -354,7 +354,7 @@ fn kept(failure: &Failure, stores: &[Store], out: Option<&Path>) {
 fn report(finished: &[Finished], args: &RunArgs, as_json: bool) -> Result<(), Failure> {
     let mut out = terminal::results(as_json || args.markdown);
     if as_json {
-        writeln!(out, "{}", json::value(finished))?;
+        writeln!(out, "{}", serde_json::json!(json::Contests::of(finished)))?;
     } else {
         for contest in finished {
             write!(out, "{}", text::report(contest, args.markdown))?;
@@ -395,7 +395,7 @@ fn list(sources: &[Source], as_json: bool) -> Result<(), Failure> {
 
 fn write_folder(finished: &[Finished], dir: &Path) -> Result<(), Failure> {
     let mut folder = Folder::of("run");
-    let value = pretty(&json::value(finished));
+    let value = pretty(&json::Contests::of(finished));
     folder.text(
         dir,
         "contest.json",

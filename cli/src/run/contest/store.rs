@@ -11,9 +11,12 @@ use crate::files::{Pending, pretty};
 use crate::p4::P4Args;
 use crate::rows::{Cell, Column, Format, Kind, RowWriter};
 use crate::terminal;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use sluice_scenario::contest::{KeptRun, MESSAGE_COLUMNS, RunKey, RunStore, Sent, message_row, read_message};
+use sluice_scenario::contest::{
+    KeptRun, MESSAGE_COLUMNS, RunKey, RunRecord, RunStore, Sent, message_row, read_message,
+};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -30,6 +33,35 @@ const ADDRESSES: [usize; 2] = [1, 2];
 struct Identity {
     digest: String,
     configuration: Value,
+}
+
+/// Everything that a run depends on.
+#[derive(Serialize)]
+struct Configuration {
+    version: &'static str,
+    /// What the contest file says about the run.
+    contest: Value,
+    /// SHA-256 of each file that the contest names.
+    files: BTreeMap<String, String>,
+    /// SHA-256 of each text that comes with Sluice and that the contest names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    texts: BTreeMap<String, String>,
+    /// Definitions of P4 programs.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    p4: String,
+}
+
+/// The file `run.json`.
+#[derive(Serialize, Deserialize)]
+struct RunFile {
+    schema: String,
+    digest: String,
+    seed: u64,
+    configuration: Value,
+    /// Numbers for readers: over the program's own time alone. `None` beyond 64 bits.
+    numbers: BTreeMap<String, Option<i64>>,
+    #[serde(flatten)]
+    record: RunRecord,
 }
 
 /// The runs of one contest.
@@ -61,19 +93,17 @@ impl Store {
             // Files are the same with every seed.
             let mut files = None;
             for seed in point.contest.seeds() {
-                let config = point.canonical(program, seed);
-                let files = files.get_or_insert_with(|| inputs::digests(&config, beside, p4));
-                let mut configuration =
-                    json!({ "version": env!("CARGO_PKG_VERSION"), "contest": config, "files": files });
-                let texts = inputs::texts(&configuration["contest"], texts);
-                if !texts.is_empty() {
-                    configuration["texts"] = json!(texts);
-                }
+                let contest = point.canonical(program, seed);
+                let files = files.get_or_insert_with(|| inputs::digests(&contest, beside, p4));
                 let definitions: Vec<String> =
                     p4.definitions().map(|(flag, value)| format!("{flag} {value}")).collect();
-                if !definitions.is_empty() {
-                    configuration["p4"] = definitions.join(" ").into();
-                }
+                let configuration = json!(Configuration {
+                    version: env!("CARGO_PKG_VERSION"),
+                    files: files.clone(),
+                    texts: inputs::texts(&contest, texts),
+                    p4: definitions.join(" "),
+                    contest,
+                });
                 let digest = sha256(configuration.to_string().as_bytes());
                 runs.insert(RunKey { program, seed }, Identity { digest, configuration });
             }
@@ -111,19 +141,17 @@ impl Store {
                 flows(&folder.join(name), format, &done.performance.sent)?.finish()?;
             }
         }
-        let mut record = json!({
-            "schema": SCHEMA,
-            "digest": identity.digest,
-            "seed": run.seed,
-            "configuration": identity.configuration,
-            "numbers": numbers(done),
-        });
-        if let (Value::Object(record), Value::Object(kept)) = (&mut record, done.to_json()) {
-            record.extend(kept);
-        }
+        let run = RunFile {
+            schema: SCHEMA.to_owned(),
+            digest: identity.digest.clone(),
+            seed: run.seed,
+            configuration: identity.configuration.clone(),
+            numbers: numbers(done),
+            record: done.record(),
+        };
         let path = folder.join("run.json");
         let mut file = Pending::create(&path)?;
-        let written = file.writer().write_all(pretty(&record).as_bytes());
+        let written = file.writer().write_all(pretty(&run).as_bytes());
         written.map_err(|e| Failure::file("write", &path, &e))?;
         file.finish()
     }
@@ -135,20 +163,20 @@ impl Store {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(e.to_string()),
         };
-        let value: Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
-        if value["schema"] != SCHEMA || value["digest"] != digest {
+        let run: RunFile = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+        if run.schema != SCHEMA || run.digest != digest {
             return Err("run.json is of another run".to_owned());
         }
         let sent = read_flows(&folder.join("flows.csv"))?;
-        KeptRun::from_json(&value, sent).map(Some).map_err(|e| e.to_string())
+        run.record.with_messages(sent).map(Some).map_err(|e| e.to_string())
     }
 }
 
-/// Returns the numbers of a run for readers of its record: over the program's own time alone.
-fn numbers(done: &KeptRun) -> Value {
+/// Returns the numbers of a run for readers of its file.
+fn numbers(done: &KeptRun) -> BTreeMap<String, Option<i64>> {
     let numbers = done.performance.numbers();
     let own = numbers.iter().filter(|(name, _)| !name.starts_with("fastest_"));
-    own.map(|(name, value)| (name.clone(), i64::try_from(*value).map_or(Value::Null, Value::from))).collect()
+    own.map(|(name, value)| (name.clone(), i64::try_from(*value).ok())).collect()
 }
 
 impl RunStore for Store {
