@@ -7,6 +7,7 @@ mod capacity;
 mod capture;
 mod collective;
 mod fault;
+pub(crate) mod flow_list;
 mod hosts;
 mod incast;
 mod keys;
