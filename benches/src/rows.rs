@@ -75,7 +75,7 @@ fn l3_ecmp(packets: u64, routes: u32) -> Vec<Row> {
             let w = w.clone();
             rows.push(Row::new(&group, format!("switch{code}, {name}"), move || {
                 let engine = make().engine(&w.program, &w.placement, &w.control);
-                let (w, mut switch) = (w.clone(), switch(&w, engine.expect("an engine"), mode));
+                let (w, mut switch) = (w.clone(), switch(&w, Box::new(engine.expect("an engine")), mode));
                 Box::new(move || {
                     black_box(drive(&mut switch, &w.frames));
                     packets

@@ -167,14 +167,14 @@ impl Sink for Counting {
 }
 
 /// A switch for the workload.
-pub(crate) fn switch<E: Executor>(w: &Workload, executor: E, mode: Mode) -> Switch<E> {
+pub(crate) fn switch(w: &Workload, executor: Box<dyn Executor>, mode: Mode) -> Switch<'static> {
     let config = SwitchConfig { mode, ..SwitchConfig::default() };
     Switch::new(&w.program, &w.placement, &w.ports, w.control.clone(), executor, config).expect("a switch")
 }
 
 /// Sends all frames through a switch by front-panel port 0.
 #[inline(never)]
-pub(crate) fn drive<E: Executor>(switch: &mut Switch<E>, frames: &[(u64, Vec<u8>)]) -> Counting {
+pub(crate) fn drive(switch: &mut Switch<'_>, frames: &[(u64, Vec<u8>)]) -> Counting {
     let mut sink = Counting::default();
     let port = DevPort::new(8).expect("a dev_port");
     for (tag, (time, frame)) in (0..).zip(frames) {

@@ -306,15 +306,14 @@ impl Heard {
 }
 
 /// A sink of switch 0 that also collects PFC frames.
-#[derive(Debug)]
-pub struct Ears<'s, S> {
+pub struct Ears<'s> {
     /// The sink that gets all events.
-    pub inner: &'s mut S,
+    pub inner: &'s mut dyn Sink,
     /// The collected PFC frames.
     pub heard: &'s mut Vec<Heard>,
 }
 
-impl<S: Sink> Sink for Ears<'_, S> {
+impl Sink for Ears<'_> {
     fn sent(&mut self, packet: &Left, head: &[u8], tail: &[u8]) {
         // A PFC frame is complete in the head, because only longer frames are split.
         self.heard.extend(Heard::of(0, packet, head));

@@ -8,7 +8,7 @@ use sluice_asic::units::{Duration, Time};
 use sluice_catalogue::control_plane::{ControlPlane, ControlPlaneError, ControlPlaneRequest};
 use sluice_catalogue::{Catalogue, ProgramError, SetupError, UnknownProgram};
 use sluice_control::{ControlError, ControlOp};
-use sluice_exec::engine::{Engine, LowerError};
+use sluice_exec::engine::LowerError;
 use sluice_fabric::network::{Placed, SwitchSetup};
 use sluice_ir::Program;
 use sluice_place::{NoFit, Placement};
@@ -146,7 +146,7 @@ pub enum BenchError {
 pub struct Bench {
     catalogue: Catalogue,
     setup: SwitchSetup,
-    switch: Switch<Engine>,
+    switch: Switch<'static>,
     log: Log,
     plane: Option<Box<dyn ControlPlane>>,
     /// Number of received packets.
@@ -193,7 +193,7 @@ impl Bench {
         let Placed { program, placement } = setup.placed.as_ref();
         let engine = catalogue.engine(program, placement, &setup.control)?;
         let (control, config) = (setup.control.clone(), setup.config.clone());
-        let switch = Switch::new(program, placement, &setup.ports, control, engine, config)?;
+        let switch = Switch::new(program, placement, &setup.ports, control, Box::new(engine), config)?;
         let monitor = Monitor::new(program, properties);
         let (ports, run) = (setup.ports.clone(), BenchRun::default());
         let check = PropertyCheck::new(monitor, Vec::new());
@@ -254,7 +254,7 @@ impl Bench {
 
     /// Returns the switch, for its counters, queues and registers.
     #[must_use]
-    pub fn switch(&self) -> &Switch<Engine> {
+    pub fn switch(&self) -> &Switch<'_> {
         &self.switch
     }
 

@@ -5,7 +5,6 @@ use crate::network::switch_observer::SwitchObserver;
 use sluice_asic::units::{Duration, Time};
 use sluice_catalogue::control_plane::{ControlPlane, Operation};
 use sluice_control::{ControlOp, ControlState};
-use sluice_exec::pass::Executor;
 use sluice_fabric::network::{Network, SwitchId};
 use sluice_ir::KeyValue;
 use sluice_switch::{Digest, IdleEntry, Switch, SwitchError};
@@ -45,9 +44,9 @@ pub(crate) fn end_of_step(
 
 /// Passes the messages of one switch to the control plane, and the control plane's operations to the switch. Calls `changes`
 /// with the time and the operation.
-pub(crate) fn listen_to_switch<E: Executor>(
+pub(crate) fn listen_to_switch(
     plane: &mut dyn ControlPlane,
-    switch: &mut Switch<E>,
+    switch: &mut Switch<'_>,
     heard: &mut Heard,
     changes: &mut dyn FnMut(Time, &ControlOp),
 ) -> Result<(), SwitchError> {
@@ -68,9 +67,9 @@ pub(crate) fn listen_to_switch<E: Executor>(
 
 /// Passes the messages of all switches of a network to the control plane, digests in order of time, and its operations
 /// to the switches.
-pub(crate) fn listen_to_network<E: Executor>(
+pub(crate) fn listen_to_network(
     plane: &mut dyn ControlPlane,
-    network: &mut Network<E>,
+    network: &mut Network,
     observers: &mut [SwitchObserver<'_>],
 ) -> Result<(), Error> {
     let mut digests: Vec<(Time, SwitchId, Vec<u8>)> = Vec::new();

@@ -82,7 +82,7 @@ pub use bench::{Bench, BenchError, BenchRun, LostPacket, SentPacket};
 pub use captures::Captures;
 pub use collector::{Latency, PacketPlace, Unparsed};
 pub use error::{BoxError, CutOff, Error, Fates, Passes};
-pub use executor::{AnyExecutor, ExecutorFactory, ExecutorRequest, interpreter, traced_interpreter};
+pub use executor::{ExecutorFactory, ExecutorRequest, interpreter, traced_interpreter};
 pub use generator_load::GeneratorLoad;
 pub use held_back::HeldBackReport;
 pub use inputs::{Input, Inputs};

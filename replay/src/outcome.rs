@@ -14,7 +14,7 @@ use sluice_asic::tm::QueueStats;
 use sluice_asic::units::{Cells, Duration, Time};
 use sluice_control::Reading;
 use sluice_exec::cover::Coverage;
-use sluice_exec::pass::{Executor, State};
+use sluice_exec::pass::State;
 use sluice_fabric::spans::Spans;
 use sluice_pcaps::capture::CaptureError;
 use sluice_pcaps::replay::{InputReport, Schedule};
@@ -170,7 +170,7 @@ pub(crate) struct RunParts<'a> {
 
 impl<'a> Outcome<'a> {
     /// Collects the results of a switch.
-    pub(crate) fn of<E: Executor>(switch: &Switch<E>, run: RunParts<'a>) -> Outcome<'a> {
+    pub(crate) fn of(switch: &Switch<'_>, run: RunParts<'a>) -> Outcome<'a> {
         let queues = switch.queues().filter(|(_, _, s)| s.enqueued.packets + s.dropped().packets > 0);
         let queue = |(dev_port, queue, stats): (u16, u8, &QueueStats)| QueueOutcome {
             dev_port,

@@ -22,7 +22,6 @@ use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_catalogue::control_plane::ControlPlane;
 use sluice_control::ControlOp;
 use sluice_exec::cover::Coverage;
-use sluice_exec::pass::Executor;
 use sluice_fabric::network::{SwitchId, SwitchSetup};
 use sluice_fabric::senders::{Ears, Heard as HeardPause, Receiver, Senders, Sent, Waiting};
 use sluice_pcaps::capture::{CaptureError, CaptureTime};
@@ -66,12 +65,12 @@ pub struct Attached<'a> {
 }
 
 /// A replay whose switch is made and whose inputs are open. Nothing has run yet.
-pub struct Prepared<'a, E> {
+pub struct Prepared<'a> {
     replay: Replay<'a>,
     schedule: Schedule,
     attempt: Option<Attempt>,
     view: SwitchView<'a>,
-    switch: Switch<E>,
+    switch: Switch<'static>,
     feed: Feed<'static>,
     trace: Option<Trace>,
 }
@@ -81,10 +80,7 @@ impl<'a> Replay<'a> {
     ///
     /// # Errors
     /// If the executor or the switch cannot be made, or if an input cannot be opened or read as often as needed.
-    pub fn prepare<E: Executor>(
-        &self,
-        executors: &mut ExecutorFactory<'_, E>,
-    ) -> Result<Prepared<'a, E>, Error> {
+    pub fn prepare(&self, executors: &mut ExecutorFactory<'_>) -> Result<Prepared<'a>, Error> {
         self.prepare_at(self.options.schedule, None, executors)
     }
 
@@ -95,10 +91,10 @@ impl<'a> Replay<'a> {
     /// # Errors
     /// Those of [`Replay::prepare`] and [`Prepared::run`]; also if the inputs have no packets, or if the stop flag is
     /// set.
-    pub fn find_rate<E: Executor>(
+    pub fn find_rate(
         &self,
         resolution: Option<BitRate>,
-        executors: &mut ExecutorFactory<'_, E>,
+        executors: &mut ExecutorFactory<'_>,
         progress: &mut dyn Progress,
     ) -> Result<RateSearch, Error> {
         let view = self.view();
@@ -121,12 +117,12 @@ impl<'a> Replay<'a> {
         SwitchView::new(self.switch, self.options, self.checks, &self.switch.config.port_speeds, changes)
     }
 
-    fn prepare_at<E: Executor>(
+    fn prepare_at(
         &self,
         schedule: Schedule,
         attempt: Option<Attempt>,
-        executors: &mut ExecutorFactory<'_, E>,
-    ) -> Result<Prepared<'a, E>, Error> {
+        executors: &mut ExecutorFactory<'_>,
+    ) -> Result<Prepared<'a>, Error> {
         if schedule.turns != 1 {
             self.inputs.check_repeatable(Passes::Turns)?;
         }
@@ -155,7 +151,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-impl<'a, E: Executor> Prepared<'a, E> {
+impl<'a> Prepared<'a> {
     /// Returns the time zero of the run: the earliest first timestamp of all inputs.
     #[must_use]
     pub fn origin(&self) -> CaptureTime {
@@ -201,7 +197,7 @@ impl<'a, E: Executor> Prepared<'a, E> {
 
 /// Returns senders that obey PFC frames, with the PFC settings and priority maps of the switch; `None` if senders
 /// ignore PFC frames.
-fn senders<E: Executor>(view: &SwitchView<'_>, inputs: &Inputs, switch: &Switch<E>) -> Option<Senders> {
+fn senders(view: &SwitchView<'_>, inputs: &Inputs, switch: &Switch<'_>) -> Option<Senders> {
     let cable = view.options.pfc_cable?;
     let flow = switch.flow(Time::ORIGIN);
     let (pfc, maps) =
@@ -211,11 +207,11 @@ fn senders<E: Executor>(view: &SwitchView<'_>, inputs: &Inputs, switch: &Switch<
 }
 
 /// A run in progress.
-struct Session<'a, 'r, E> {
+struct Session<'a, 'r> {
     view: SwitchView<'a>,
     inputs: &'a Inputs,
     stop: &'a AtomicBool,
-    switch: Switch<E>,
+    switch: Switch<'static>,
     collector: Collector<'a>,
     /// Buffer for a packet whose addresses change.
     scratch: Vec<u8>,
@@ -231,7 +227,7 @@ struct Session<'a, 'r, E> {
     counted: u64,
 }
 
-impl<'a, E: Executor> Session<'a, '_, E> {
+impl<'a> Session<'a, '_> {
     fn run(mut self, mut frames: Frames, schedule: Schedule) -> Result<Outcome<'a>, Error> {
         let mut damage = None;
         let stride = match self.view.config().mode {
@@ -439,7 +435,7 @@ impl<'a, E: Executor> Session<'a, '_, E> {
     }
 }
 
-impl<E: Executor> Receiver for Session<'_, '_, E> {
+impl Receiver for Session<'_, '_> {
     type Error = Error;
 
     fn time(&self) -> Time {

@@ -6,7 +6,6 @@ use sluice_asic::tm::buffer::{Gauge, PoolKind, Reader};
 use sluice_asic::tm::watchdog::WatchdogAction;
 use sluice_asic::tm::{AfcFifo, AfcMode, AfcSeen};
 use sluice_asic::units::{Bytes, Cells};
-use sluice_exec::pass::Executor;
 use sluice_switch::{FlowView, PortFlowView, StormCounts, Switch};
 
 /// Returns the present value and the watermarks of a number of cells, in bytes.
@@ -189,7 +188,7 @@ pub struct PipeWords {
 }
 
 /// Returns the flow-control words of each pipe that had any.
-pub(crate) fn words<E: Executor>(switch: &Switch<E>) -> Vec<PipeWords> {
+pub(crate) fn words(switch: &Switch<'_>) -> Vec<PipeWords> {
     let pipes = (0..).zip(switch.seen_flow_control_words()).filter(|(_, fifo)| fifo.words() > 0);
     let words = |(pipe, fifo): (u32, &AfcFifo)| PipeWords {
         pipe,

@@ -7,6 +7,7 @@ use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_build::*;
 use sluice_exec::cover::Points;
 use sluice_exec::engine::Engine;
+use sluice_exec::pass::Executor;
 use sluice_fabric::network::{
     End, Entered, LinkSetup, NetworkSetup, Observer, Placed, SwitchId, SwitchSetup,
 };
@@ -144,7 +145,7 @@ impl Bench {
     }
 
     fn run<'r>(&'r self, inputs: &'r Inputs, attached: Attached<'_>) -> Result<Outcome<'r>, Error> {
-        self.replay(inputs).prepare(&mut |request| Ok(engine(&request)))?.run(attached)
+        self.replay(inputs).prepare(&mut |request| Ok(Box::new(engine(&request))))?.run(attached)
     }
 
     fn port(&self, front: u16) -> sluice_asic::port::DevPort {
@@ -189,7 +190,8 @@ fn a_traced_run_has_the_same_results_and_pieces_with_times() {
     let plain = bench.run(&inputs, Attached::default()).unwrap().summary();
     bench.options.trace = true;
     let traced = |request: ExecutorRequest<'_>| {
-        Ok(traced_interpreter(request.switch, request.tracer.unwrap_or_default()))
+        let tracer = request.tracer.unwrap_or_default();
+        Ok(Box::new(traced_interpreter(request.switch, tracer)) as Box<dyn Executor>)
     };
     let outcome = bench.replay(&inputs).prepare(&mut { traced }).unwrap().run(Attached::default()).unwrap();
     assert_eq!(outcome.summary(), plain);
@@ -256,7 +258,7 @@ fn a_caller_sees_progress_and_may_stop_a_run() {
     assert!(outcome.interrupted && outcome.is_conserved);
     // A run that reads ahead ends with the frames of a chunk, so that its reports are correct.
     assert_eq!(outcome.inputs[0].report.packets, outcome.totals.received);
-    let search = bench.replay(&inputs).find_rate(None, &mut |r| Ok(engine(&r)), &mut ());
+    let search = bench.replay(&inputs).find_rate(None, &mut |r| Ok(Box::new(engine(&r))), &mut ());
     assert!(matches!(search, Err(Error::Interrupted)));
 }
 
@@ -269,7 +271,7 @@ fn a_rate_search_finds_the_line_of_the_slower_port() {
     let inputs = bench.inputs();
     bench.options.schedule = Schedule { turns: 40, ..Schedule::default() };
     bench.switch.config.queues.limit = sluice_asic::units::Cells(16);
-    let found = bench.replay(&inputs).find_rate(None, &mut |r| Ok(engine(&r)), &mut ()).unwrap();
+    let found = bench.replay(&inputs).find_rate(None, &mut |r| Ok(Box::new(engine(&r))), &mut ()).unwrap();
     // The program drops a tenth of the packets, which is not loss.
     let gbps = found.rate() as f64 / 1e9;
     assert!((54.0..58.0).contains(&gbps) && found.policy == 30 * 40, "{gbps} {}", found.policy);
@@ -298,7 +300,8 @@ fn inputs_that_are_damaged_cut_or_read_once_are_errors() {
     assert!(fates.received > 100 && fates.received == fates.sent + fates.dropped, "{error}");
 
     let once = Inputs::from(vec![Input::from_read(port, "pipe", whole)]);
-    let error = bench.replay(&once).find_rate(None, &mut |r| Ok(engine(&r)), &mut ()).err().unwrap();
+    let error =
+        bench.replay(&once).find_rate(None, &mut |r| Ok(Box::new(engine(&r))), &mut ()).err().unwrap();
     assert!(matches!(&error, Error::ReadOnce { input, passes: Passes::RateSearch } if input == "pipe"));
     assert_eq!(bench.run(&once, Attached::default()).unwrap().totals.received, 300);
     let error = bench.run(&once, Attached::default()).err().unwrap();
@@ -308,7 +311,8 @@ fn inputs_that_are_damaged_cut_or_read_once_are_errors() {
     assert!(matches!(error, Error::ReadOnce { passes: Passes::Turns, .. }));
 
     let empty = Inputs::from(vec![Input::from_bytes(port, "none", capture(&[]))]);
-    let error = bench.replay(&empty).find_rate(None, &mut |r| Ok(engine(&r)), &mut ()).err().unwrap();
+    let error =
+        bench.replay(&empty).find_rate(None, &mut |r| Ok(Box::new(engine(&r))), &mut ()).err().unwrap();
     assert!(matches!(error, Error::NoPackets));
 }
 
@@ -385,7 +389,7 @@ fn a_network_has_results_of_its_switches_and_of_the_whole() {
             timeline: Some(TimelineRequest { every: None, rows: &mut rows }),
             ..NetworkAttached::default()
         };
-        let prepared = replay(threads).prepare(&mut |r| Ok(interpreter(r.switch))).unwrap();
+        let prepared = replay(threads).prepare(&mut |r| Ok(Box::new(interpreter(r.switch)))).unwrap();
         let outcome = prepared.run(attached).unwrap();
         assert!(outcome.is_conserved() && !outcome.has_violations());
         assert_eq!(outcome.name_of(b), "b");
@@ -398,6 +402,6 @@ fn a_network_has_results_of_its_switches_and_of_the_whole() {
         summaries.push(outcome.summary());
     }
     assert_eq!(summaries[0], summaries[1]);
-    let found = replay(1).find_rate(None, &mut |r| Ok(interpreter(r.switch)), &mut ()).unwrap();
+    let found = replay(1).find_rate(None, &mut |r| Ok(Box::new(interpreter(r.switch))), &mut ()).unwrap();
     assert_eq!((found.best.map(|t| t.rate), found.policy, found.trials.len()), (Some(found.line), 20, 2));
 }

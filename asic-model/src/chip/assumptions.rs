@@ -16,7 +16,7 @@ fn given(id: &str, text: &str, value: &str, why: &str) -> Assumption {
 /// Reason for the values that make up a recirculation together with the pipes.
 pub(super) const LAP: &str = "not public. The only public figure is that a lap of ConWeave's timer packet takes about 1 us \
     (model: conweave §1.10). With these values the model's lap takes 0.64 us, so a part of the way is missing or too short; \
-    one figure does not say which. docs/conweave-lap.md shows ConWeave's results for laps from 0.6 to 1.0 us";
+    one figure does not say which. docs/conweave.md shows ConWeave's results for laps from 0.6 to 1.0 us";
 
 /// Returns the assumptions that both shipped chips share.
 pub(super) fn shared() -> Vec<Assumption> {

@@ -3,10 +3,11 @@
 use crate::args::EngineKind;
 use sluice_catalogue::Catalogue;
 use sluice_exec::engine::{Engine, LowerError};
-use sluice_replay::{AnyExecutor, ExecutorRequest, interpreter, traced_interpreter};
+use sluice_exec::pass::Executor;
+use sluice_replay::{ExecutorRequest, interpreter, traced_interpreter};
 
 /// Returns the engine, on generated code or by steps. The engine counts coverage if points are requested.
-pub(super) fn engine(
+fn engine(
     catalogue: &Catalogue,
     kind: EngineKind,
     request: &ExecutorRequest<'_>,
@@ -20,17 +21,17 @@ pub(super) fn engine(
     }
 }
 
-/// Returns the executor for a switch of a network.
-pub(super) fn any(
+/// Returns the executor of a switch: the interpreter for traces and `--engine reference`, else the engine.
+pub(super) fn make(
     catalogue: &Catalogue,
     kind: EngineKind,
     mut request: ExecutorRequest<'_>,
-) -> Result<AnyExecutor, LowerError> {
+) -> Result<Box<dyn Executor>, LowerError> {
     if let Some(tracer) = request.tracer.take() {
-        return Ok(AnyExecutor::Traced(Box::new(traced_interpreter(request.switch, tracer))));
+        return Ok(Box::new(traced_interpreter(request.switch, tracer)));
     }
     if kind == EngineKind::Reference {
-        return Ok(AnyExecutor::Interpreter(Box::new(interpreter(request.switch))));
+        return Ok(Box::new(interpreter(request.switch)));
     }
-    Ok(AnyExecutor::Engine(Box::new(engine(catalogue, kind, &request)?)))
+    Ok(Box::new(engine(catalogue, kind, &request)?))
 }

@@ -38,13 +38,12 @@ use sluice_catalogue::control_plane::ControlPlane;
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_control::ControlOp;
 use sluice_exec::cover::{Coverage, Points};
-use sluice_exec::pass::Executor;
 use sluice_fabric::network::{Placed, SwitchSetup};
 use sluice_pcaps::replay::{Pace, Schedule};
 use sluice_place::report::Report;
 use sluice_replay::{
     Attached, Captures, Checks, ExecutorFactory, Inputs, Options, Outcome, PropertyFactory, RateSearch,
-    Replay, TimelineRequest, interpreter, traced_interpreter,
+    Replay, TimelineRequest,
 };
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
@@ -85,19 +84,7 @@ pub(crate) fn run(args: &ReplayArgs, catalogue: &Catalogue, as_json: bool) -> Re
         return network::run(args, catalogue, topology, Callers::default(), as_json);
     }
     let job = job(args, catalogue)?;
-    match (args.trace, args.engine) {
-        (true, _) => search_and_finish(
-            &job,
-            &mut |request| Ok(traced_interpreter(request.switch, request.tracer.unwrap_or_default())),
-            as_json,
-        ),
-        (false, EngineKind::Reference) => {
-            search_and_finish(&job, &mut |request| Ok(interpreter(request.switch)), as_json)
-        }
-        (false, kind) => {
-            search_and_finish(&job, &mut |request| executors::engine(catalogue, kind, &request), as_json)
-        }
-    }
+    search_and_finish(&job, &mut |request| executors::make(catalogue, args.engine, request), as_json)
 }
 
 /// A switch as the arguments describe it.
@@ -229,9 +216,9 @@ fn options(args: &ReplayArgs, schedule: Schedule) -> Result<Options, Failure> {
 }
 
 /// Runs the replay, with `--find-ndr` after a search of the rate.
-fn search_and_finish<E: Executor>(
+fn search_and_finish(
     job: &Job<'_>,
-    executors: &mut ExecutorFactory<'_, E>,
+    executors: &mut ExecutorFactory<'_>,
     as_json: bool,
 ) -> Result<(), Failure> {
     let mut progress = ProgressLine::new();
@@ -275,9 +262,9 @@ fn writer(file: Option<&Pending>) -> Result<Option<Box<dyn Write + Send>>, Failu
     file.map(|file| Ok(Box::new(file.handle()?) as Box<dyn Write + Send>)).transpose()
 }
 
-fn finish<E: Executor>(
+fn finish(
     job: &Job<'_>,
-    executors: &mut ExecutorFactory<'_, E>,
+    executors: &mut ExecutorFactory<'_>,
     found: Option<&RateSearch>,
     mut progress: ProgressLine,
     as_json: bool,

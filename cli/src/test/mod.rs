@@ -184,7 +184,7 @@ fn verdict(
         let setup = test.setup();
         let engine = catalogue.engine(&placed.program, &placed.placement, &setup.control);
         let engine = engine.map_err(|e| e.to_string())?;
-        let runs = [test.run(interpreter(setup)), test.run(engine)];
+        let runs = [test.run(Box::new(interpreter(setup))), test.run(Box::new(engine))];
         let [of_interpreter, of_engine] = runs;
         Ok([of_interpreter.map_err(|e| e.to_string())?, of_engine.map_err(|e| e.to_string())?])
     };

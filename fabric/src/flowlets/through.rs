@@ -93,8 +93,9 @@ pub fn through(
     let port_speeds = uplinks.rate.map(speeds).unwrap_or_default();
     let config = SwitchConfig { seed: candidate.seed, port_speeds, ..SwitchConfig::default() };
     let (control, engine) = (placed.control.clone(), placed.engine()?);
-    let mut switch = Switch::new(&placed.program, &placed.placement, &placed.ports, control, engine, config)
-        .map_err(|e| placed.device(e))?;
+    let mut switch =
+        Switch::new(&placed.program, &placed.placement, &placed.ports, control, Box::new(engine), config)
+            .map_err(|e| placed.device(e))?;
     let from = placed.ports.front(FrontPort(0)).ok_or_else(|| placed.device("there is no port 0"))?.dev_port;
     let mut sink = Arrivals {
         placed: &placed,

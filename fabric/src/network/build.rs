@@ -20,20 +20,20 @@ impl Network {
     /// If switches, ports, links and speeds do not fit together.
     pub fn new(setup: NetworkSetup, catalogue: &Catalogue) -> Result<Network, NetworkError> {
         Network::with(setup, |switch| {
-            catalogue.engine(&switch.placed.program, &switch.placed.placement, &switch.control)
+            let engine =
+                catalogue.engine(&switch.placed.program, &switch.placed.placement, &switch.control)?;
+            Ok(Box::new(engine))
         })
     }
-}
 
-impl<E: Executor> Network<E> {
     /// Builds a network like [`Network::new`], with the executors that `make` returns.
     ///
     /// # Errors
     /// Those of [`Network::new`].
     pub fn with(
         mut setup: NetworkSetup,
-        mut make: impl FnMut(&SwitchSetup) -> Result<E, LowerError>,
-    ) -> Result<Network<E>, NetworkError> {
+        mut make: impl FnMut(&SwitchSetup) -> Result<Box<dyn Executor>, LowerError>,
+    ) -> Result<Network, NetworkError> {
         let ends = resolve(&mut setup)?;
         let timed = timed(&setup)?;
         let mut nodes = Vec::with_capacity(setup.switches.len());
@@ -93,7 +93,7 @@ pub(super) fn name_of(setup: &NetworkSetup, id: LinkId) -> String {
         .map_or(String::new(), |l| format!("{}-{}", end(&l.ends[0]), end(&l.ends[1])))
 }
 
-fn build<E: Executor>(setup: &SwitchSetup, executor: E) -> Result<Switch<E>, NetworkError> {
+fn build(setup: &SwitchSetup, executor: Box<dyn Executor>) -> Result<Switch<'static>, NetworkError> {
     let (program, placement) = (&setup.placed.program, &setup.placed.placement);
     let control = setup.control.clone();
     Switch::new(program, placement, &setup.ports, control, executor, setup.config.clone())

@@ -4,7 +4,6 @@
 //! too.
 
 use super::{Network, SwitchId};
-use sluice_exec::pass::Executor;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A queue of a switch that waits for another queue.
@@ -18,7 +17,7 @@ pub struct Waiting {
     pub queue: u8,
 }
 
-impl<E: Executor> Network<E> {
+impl Network {
     /// Returns the cycles of queues that wait for each other at this time, each once, starting with its least queue.
     /// While the network runs, a cycle may still dissolve; a cycle that exists when no event is left is permanent.
     #[must_use]

@@ -7,7 +7,6 @@ use super::observe::Observer;
 use super::run::Goal;
 use super::{Network, NetworkError, failed};
 use sluice_asic::units::Time;
-use sluice_exec::pass::Executor;
 
 /// Most hops of a packet and of its copies: the same number as passes in a switch in functional mode.
 const HOPS: u32 = 64;
@@ -27,7 +26,7 @@ impl<O> Observers<'_, O> {
     }
 }
 
-impl<E: Executor> Network<E> {
+impl Network {
     /// Runs all events up to and including the goal's time, or until no packet is inside.
     pub(super) fn advance_functional(
         &mut self,

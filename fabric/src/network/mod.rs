@@ -85,7 +85,6 @@ use run::{Exchange, Goal, Rounds};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Duration, Time};
 use sluice_control::ControlOp;
-use sluice_exec::engine::Engine;
 use sluice_exec::pass::Executor;
 use sluice_switch::{RxFrame, Switch, SwitchError, TimelineRow};
 
@@ -112,9 +111,9 @@ impl Way {
 }
 
 /// A running network of switches and links.
-pub struct Network<E = Engine> {
+pub struct Network {
     setup: NetworkSetup,
-    nodes: Vec<Node<E>>,
+    nodes: Vec<Node>,
     exchange: Exchange,
     /// For each host, the index of its node, and its index there.
     hosts: Vec<(usize, usize)>,
@@ -125,7 +124,7 @@ pub struct Network<E = Engine> {
     timed: bool,
 }
 
-impl<E: Executor> Network<E> {
+impl Network {
     /// Injects a frame whose first bit reaches a port without a link at `time`. Frames of one port must be injected in
     /// order of time.
     ///
@@ -275,10 +274,7 @@ impl<E: Executor> Network<E> {
         until: Time,
         threads: usize,
         observers: &mut [O],
-    ) -> Result<(), NetworkError>
-    where
-        E: Send,
-    {
+    ) -> Result<(), NetworkError> {
         self.parallel(Goal { until, drain: false }, threads, observers)?;
         if !self.timed {
             return Ok(());
@@ -313,10 +309,7 @@ impl<E: Executor> Network<E> {
         end: Time,
         threads: usize,
         observers: &mut [O],
-    ) -> Result<(), NetworkError>
-    where
-        E: Send,
-    {
+    ) -> Result<(), NetworkError> {
         self.parallel(Goal { until: end, drain: true }, threads, observers)
     }
 
@@ -325,10 +318,7 @@ impl<E: Executor> Network<E> {
         goal: Goal,
         threads: usize,
         observers: &mut [O],
-    ) -> Result<(), NetworkError>
-    where
-        E: Send,
-    {
+    ) -> Result<(), NetworkError> {
         let (found, expected) = (observers.len(), self.nodes.len());
         if found != expected {
             return Err(NetworkError::Observers { found, expected });
@@ -397,12 +387,12 @@ impl<E: Executor> Network<E> {
     }
 
     /// Returns the indices of all switches.
-    pub fn ids(&self) -> impl Iterator<Item = SwitchId> + use<E> {
+    pub fn ids(&self) -> impl Iterator<Item = SwitchId> + use<> {
         (0..self.nodes.len() as u32).map(SwitchId)
     }
 
     /// Returns the indices of all links.
-    pub fn links(&self) -> impl Iterator<Item = LinkId> + use<E> {
+    pub fn links(&self) -> impl Iterator<Item = LinkId> + use<> {
         (0..self.setup.links.len() as u32).map(LinkId)
     }
 
@@ -414,12 +404,12 @@ impl<E: Executor> Network<E> {
 
     /// Returns a switch, with its counters, registers, tables and queues.
     #[must_use]
-    pub fn switch(&self, id: SwitchId) -> Option<&Switch<E>> {
+    pub fn switch(&self, id: SwitchId) -> Option<&Switch<'static>> {
         self.nodes.get(id.0 as usize).map(|node| &node.switch)
     }
 
     /// Returns a switch's executor.
-    pub fn executor_mut(&mut self, id: SwitchId) -> Option<&mut E> {
+    pub fn executor_mut(&mut self, id: SwitchId) -> Option<&mut (dyn Executor + 'static)> {
         self.nodes.get_mut(id.0 as usize).map(|node| node.switch.executor_mut())
     }
 
@@ -477,12 +467,7 @@ impl<E: Executor> Network<E> {
     }
 }
 
-fn wire_mut<'n, E>(
-    nodes: &'n mut [Node<E>],
-    setup: &NetworkSetup,
-    link: LinkId,
-    way: Way,
-) -> Option<&'n mut Wire> {
+fn wire_mut<'n>(nodes: &'n mut [Node], setup: &NetworkSetup, link: LinkId, way: Way) -> Option<&'n mut Wire> {
     let end = setup.links.get(link.0 as usize)?.ends[way as usize];
     let mut outlets = nodes.get_mut(end.switch.0 as usize)?.outlets.iter_mut();
     outlets.find(|out| out.wire.link == link && out.wire.way == way).map(|out| &mut out.wire)

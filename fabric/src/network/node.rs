@@ -8,7 +8,6 @@ use super::{LinkId, SwitchId, Way};
 use sluice_asic::mac::MIN_FRAME;
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Bytes, Duration, Time};
-use sluice_exec::pass::Executor;
 use sluice_switch::{
     Digest, FlowControlEvent, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, RxFrame, Sink,
     Switch, SwitchError, Timeline, TimelineRow,
@@ -48,9 +47,9 @@ pub(super) struct Outlet {
 }
 
 /// A switch with its inlets, outlets and hosts.
-pub(super) struct Node<E> {
+pub(super) struct Node {
     pub(super) id: SwitchId,
-    pub(super) switch: Switch<E>,
+    pub(super) switch: Switch<'static>,
     pub(super) lead: Duration,
     pub(super) inlets: Vec<Inlet>,
     pub(super) outlets: Vec<Outlet>,
@@ -73,8 +72,8 @@ pub(super) struct Node<E> {
     look: Time,
 }
 
-impl<E: Executor> Node<E> {
-    pub(super) fn new(id: SwitchId, switch: Switch<E>) -> Node<E> {
+impl Node {
+    pub(super) fn new(id: SwitchId, switch: Switch<'static>) -> Node {
         let ports = usize::from(DevPort::COUNT);
         Node {
             id,

@@ -15,7 +15,6 @@ use super::lane::Lane;
 use super::node::Node;
 use super::observe::Observer;
 use sluice_asic::units::{Duration, Time};
-use sluice_exec::pass::Executor;
 use sluice_switch::SwitchError;
 use std::any::Any;
 use std::cmp::Reverse;
@@ -65,7 +64,7 @@ impl Exchange {
     }
 
     /// Records a switch's next event, and whether it is busy.
-    fn note<E: Executor>(&self, index: usize, node: &Node<E>) {
+    fn note(&self, index: usize, node: &Node) {
         self.next[index].store(node.next_time().as_ps(), Ordering::Relaxed);
         self.busy[index].store(node.is_busy(), Ordering::Relaxed);
     }
@@ -79,7 +78,7 @@ impl Exchange {
     }
 
     /// Moves the frames handed over to a switch into its inlets.
-    pub(super) fn deliver<E: Executor>(&self, index: usize, node: &mut Node<E>) {
+    pub(super) fn deliver(&self, index: usize, node: &mut Node) {
         let mut lanes = std::mem::take(&mut node.mail);
         {
             let mut mail = lock(&self.mail[index]);
@@ -98,7 +97,7 @@ impl Exchange {
     }
 
     /// Hands over the frames that a switch sent.
-    fn collect<E>(&self, node: &mut Node<E>) {
+    fn collect(&self, node: &mut Node) {
         let Node { outlets, sending, .. } = node;
         for number in sending.drain(..) {
             let Some(out) = outlets.get_mut(usize::from(number)) else { continue };
@@ -119,10 +118,10 @@ impl Exchange {
         }
     }
 
-    pub(super) fn run<E: Executor>(
+    pub(super) fn run(
         &self,
         index: usize,
-        node: &mut Node<E>,
+        node: &mut Node,
         until: Time,
         observer: &mut impl Observer,
     ) -> Result<(), SwitchError> {
@@ -176,12 +175,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    pub(super) fn new<E: Executor>(
-        nodes: &mut [Node<E>],
-        clocks: Vec<Time>,
-        exchange: &Exchange,
-        goal: Goal,
-    ) -> Rounds {
+    pub(super) fn new(nodes: &mut [Node], clocks: Vec<Time>, exchange: &Exchange, goal: Goal) -> Rounds {
         let mut leads: Vec<Vec<(usize, Duration)>> = vec![Vec::new(); nodes.len()];
         for (from, node) in nodes.iter_mut().enumerate() {
             exchange.note(from, node);
@@ -292,9 +286,9 @@ impl Rounds {
     ///
     /// # Errors
     /// The first switch that fails, with its error.
-    pub(super) fn run<E: Executor>(
+    pub(super) fn run(
         &mut self,
-        nodes: &mut [Node<E>],
+        nodes: &mut [Node],
         exchange: &Exchange,
         observer: &mut impl Observer,
     ) -> Result<(), (usize, SwitchError)> {
@@ -311,9 +305,9 @@ impl Rounds {
     ///
     /// # Errors
     /// The failing switch with the lowest index in its round, with its error.
-    pub(super) fn run_parallel<E: Executor + Send, O: Observer + Send>(
+    pub(super) fn run_parallel<O: Observer + Send>(
         &mut self,
-        nodes: &mut [Node<E>],
+        nodes: &mut [Node],
         exchange: &Exchange,
         observers: &mut [O],
         threads: usize,
@@ -346,9 +340,9 @@ impl Rounds {
 }
 
 /// Threads that share the rounds of one run.
-struct Team<'a, E, O> {
+struct Team<'a, O> {
     exchange: &'a Exchange,
-    slots: Vec<Mutex<(&'a mut Node<E>, &'a mut O)>>,
+    slots: Vec<Mutex<(&'a mut Node, &'a mut O)>>,
     rounds: RwLock<&'a mut Rounds>,
     /// For each switch: true if a thread has taken it in this round.
     taken: Vec<AtomicBool>,
@@ -358,7 +352,7 @@ struct Team<'a, E, O> {
     panicked: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-impl<E: Executor + Send, O: Observer + Send> Team<'_, E, O> {
+impl<O: Observer + Send> Team<'_, O> {
     /// Runs rounds as one of the threads; thread 0 plans them.
     fn work(&self, number: usize) {
         loop {

@@ -2,7 +2,6 @@
 
 use super::LinkDrop;
 use super::node::Node;
-use sluice_exec::pass::Executor;
 
 /// Sums over all switches and links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +45,7 @@ impl NetworkTotals {
     }
 }
 
-pub(super) fn sum<E: Executor>(nodes: &[Node<E>]) -> NetworkTotals {
+pub(super) fn sum(nodes: &[Node]) -> NetworkTotals {
     let mut sum = NetworkTotals::default();
     for node in nodes {
         let t = node.switch.totals();

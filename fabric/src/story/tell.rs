@@ -3,7 +3,6 @@
 use super::watch::{Event, Watcher, What, Word};
 use super::{Flow, Message, Narrator, Network};
 use sluice_asic::units::{Duration, Time};
-use sluice_exec::pass::Executor;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -88,11 +87,7 @@ impl Story {
     ///
     /// # Errors
     /// If no packet of the flow went from one ToR to another.
-    pub fn tell<E: Executor>(
-        flow: Flow,
-        network: &Network<E>,
-        watchers: &[Watcher],
-    ) -> Result<Story, NoStory> {
+    pub fn tell(flow: Flow, network: &Network, watchers: &[Watcher]) -> Result<Story, NoStory> {
         let did =
             |what: fn(&What) -> bool| watchers.iter().position(|w| w.events.iter().any(|e| what(&e.what)));
         let none =
@@ -143,9 +138,9 @@ impl Story {
         Ok(story)
     }
 
-    fn add<E: Executor>(
+    fn add(
         &mut self,
-        network: &Network<E>,
+        network: &Network,
         order: &[usize],
         column: usize,
         narrator: &dyn Narrator,

@@ -6,7 +6,6 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Length, Time};
-use sluice_exec::pass::Executor;
 use sluice_fabric::senders::{Ears, Heard, Receiver, Senders, Sent, Waiting};
 use sluice_switch::{RxFrame, Sink, Switch, SwitchError};
 
@@ -22,11 +21,7 @@ pub(super) struct Queue {
 impl Queue {
     /// Returns senders for the ports of an input, with the device's mapping of priorities; `None` if the input's senders do
     /// not obey PFC.
-    pub(super) fn new<E: Executor>(
-        subject: &Subject<'_>,
-        input: &Input,
-        switch: &Switch<E>,
-    ) -> Option<Queue> {
+    pub(super) fn new(subject: &Subject<'_>, input: &Input, switch: &Switch<'_>) -> Option<Queue> {
         if !input.obeys {
             return None;
         }
@@ -48,10 +43,10 @@ impl Queue {
     }
 
     /// Queues a packet at its sender and advances the switch to the packet's time.
-    pub(super) fn send<E: Executor>(
+    pub(super) fn send(
         &mut self,
-        switch: &mut Switch<E>,
-        sink: &mut impl Sink,
+        switch: &mut Switch<'_>,
+        sink: &mut dyn Sink,
         (tag, due, shot): (u64, Time, &Shot),
     ) -> Result<(), SwitchError> {
         if let Some(at) = self.ports.iter().position(|p| p.number() == shot.port) {
@@ -62,10 +57,10 @@ impl Queue {
     }
 
     /// Sends packets that still wait, up to `end`.
-    pub(super) fn rest<E: Executor>(
+    pub(super) fn rest(
         &mut self,
-        switch: &mut Switch<E>,
-        sink: &mut impl Sink,
+        switch: &mut Switch<'_>,
+        sink: &mut dyn Sink,
         end: Time,
     ) -> Result<(), SwitchError> {
         self.senders.send_rest(end, &mut Ports { switch, sink, ports: &self.ports })
@@ -73,13 +68,13 @@ impl Queue {
 }
 
 /// Switch at the far end of the senders' cables.
-struct Ports<'a, E, S> {
-    switch: &'a mut Switch<E>,
-    sink: &'a mut S,
+struct Ports<'a, 'e> {
+    switch: &'a mut Switch<'e>,
+    sink: &'a mut dyn Sink,
     ports: &'a [DevPort],
 }
 
-impl<E: Executor, S: Sink> Receiver for Ports<'_, E, S> {
+impl Receiver for Ports<'_, '_> {
     type Error = SwitchError;
 
     fn time(&self) -> Time {

@@ -240,7 +240,7 @@ impl<'s> Runner<'s> {
         monitor.restart(subject.properties(input.obeys));
         let mut outcome = Outcome { coverage: Coverage::new(&subject.points), ..Outcome::default() };
         let config = subject.config.clone();
-        let mut seen = |engine: &mut &mut Engine, piece: u32| {
+        let mut seen = |engine: &mut dyn Executor, piece: u32| {
             step.clear();
             engine.take_coverage(step);
             let new = |n: &u32| known.count(*n) == 0 && outcome.coverage.count(*n) == 0;
@@ -327,20 +327,20 @@ pub(crate) fn options(subject: &Subject<'_>) -> Options {
 /// Sends an input through a device with `program`, placed as the subject's program is. Calls `seen` after each piece and when
 /// the device is empty.
 #[expect(clippy::too_many_arguments, reason = "the parts of a device, and the observers of its run")]
-pub(crate) fn send<E: Executor>(
+pub(crate) fn send(
     subject: &Subject<'_>,
     program: &Arc<Program>,
     control: &ControlState,
     config: SwitchConfig,
-    executor: E,
+    executor: &mut dyn Executor,
     input: &Input,
     Beside { mut monitor, heard, visible, memory, laps, watched }: Beside<'_>,
-    seen: &mut dyn FnMut(&mut E, u32),
+    seen: &mut dyn FnMut(&mut dyn Executor, u32),
 ) -> Result<Ran, SubjectError> {
     let Subject { placement, ports, .. } = subject;
     let Memory { device, control: again } = memory;
     let entries = again.unwrap_or_else(|| control.clone());
-    let made = Switch::with_memory(program, placement, ports, entries, executor, config, device);
+    let made = Switch::with_memory(program, placement, ports, entries, Box::new(executor), config, device);
     let mut switch = made.map_err(|e| SubjectError::Device(e.to_string()))?;
     let mut watch = Watch { digest: Digest::default(), monitor: None, heard, visible, watched };
     // As in a replay, time starts with the first packet.
@@ -432,13 +432,13 @@ pub(crate) fn send<E: Executor>(
 }
 
 /// Returns the results of a stopped run.
-fn stopped<E: Executor>(watch: &Watch<'_>, switch: Switch<E>, control: &ControlState, input: &Input) -> Ran {
+fn stopped(watch: &Watch<'_>, switch: Switch<'_>, control: &ControlState, input: &Input) -> Ran {
     let (cut, laps) = (true, switch.totals().recirculated);
     Ran { cut, laps, digest: watch.digest, memory: left(switch, control, input), ends: Vec::new() }
 }
 
 /// Takes the memory out of a device and restores the entries `first`, with which the run began.
-fn left<E: Executor>(switch: Switch<E>, first: &ControlState, input: &Input) -> Memory {
+fn left(switch: Switch<'_>, first: &ControlState, input: &Input) -> Memory {
     let (device, mut control) = switch.into_parts();
     control.restore(first, &scopes(input));
     Memory { device, control: Some(control) }

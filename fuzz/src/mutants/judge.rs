@@ -56,7 +56,7 @@ impl<'s> Original<'s> {
         let Subject { control, config, points, .. } = self.subject;
         let program = &self.program;
         let mut coverage = Coverage::new(points);
-        let mut seen = |engine: &mut &mut Engine, _| engine.take_coverage(&mut coverage);
+        let mut seen = |engine: &mut dyn Executor, _| engine.take_coverage(&mut coverage);
         let (engine, config) = (&mut self.engine, config.clone());
         let memory = std::mem::take(&mut self.memory);
         let mut visible = VisibleDigest::default();

@@ -324,8 +324,9 @@ impl GhostUpdate {
     }
 }
 
-/// Executor of passes: the reference interpreter or the engine.
-pub trait Executor {
+/// Executor of passes: the reference interpreter or the engine. A device owns it as `Box<dyn Executor>`, so that the device is
+/// compiled once for all executors.
+pub trait Executor: Send {
     /// Runs up to [`MAX_BATCH`] passes of one gress in entry order.
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore);
 
@@ -384,9 +385,9 @@ pub trait Executor {
 
     /// Returns a copy with the same entries, for a pipe whose entries will differ from those of other pipes; `None` if the
     /// executor cannot be copied.
-    fn fork(&self) -> Option<Self>
+    fn fork<'e>(&self) -> Option<Box<dyn Executor + 'e>>
     where
-        Self: Sized,
+        Self: 'e,
     {
         None
     }
@@ -398,7 +399,7 @@ pub trait Executor {
 }
 
 /// A borrowed executor is an executor, so that its owner has it back when the device is dropped.
-impl<E: Executor> Executor for &mut E {
+impl<E: Executor + ?Sized> Executor for &mut E {
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore) {
         (**self).run(gress, batch, packets);
     }

@@ -35,7 +35,7 @@ fn needs_time(program: &Program) -> Option<&'static str> {
     }
 }
 
-impl<E: Executor> Switch<E> {
+impl<'e> Switch<'e> {
     /// Makes an empty switch at time zero.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl<E: Executor> Switch<E> {
         placement: &Placement,
         ports: &PortMap,
         control: ControlState,
-        executor: E,
+        executor: Box<dyn Executor + 'e>,
         config: SwitchConfig,
     ) -> Result<Self, SwitchError> {
         let program = Arc::new(program.clone());
@@ -62,7 +62,7 @@ impl<E: Executor> Switch<E> {
         placement: &Placement,
         ports: &PortMap,
         control: ControlState,
-        executor: E,
+        executor: Box<dyn Executor + 'e>,
         config: SwitchConfig,
         memory: Memory,
     ) -> Result<Self, SwitchError> {
@@ -134,6 +134,7 @@ impl<E: Executor> Switch<E> {
             chip: Arc::clone(&placement.chip),
             replicator: replicator(&control, chip, &by_dev_port)?,
             made: Vec::new(),
+            watched: false,
             control,
             outside: 0,
             straight: None,

@@ -3,9 +3,8 @@
 use super::Switch;
 use sluice_asic::tm::{QueueId, TmPort};
 use sluice_asic::units::Bytes;
-use sluice_exec::pass::Executor;
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Returns the queues that hold packets, by port and queue: dev_port, queue, cells.
     pub fn backlog(&self) -> impl Iterator<Item = (u16, u8, u32)> {
         self.tm.queue_stats().filter_map(|(TmPort(port), QueueId(queue), _)| {

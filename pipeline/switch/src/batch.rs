@@ -5,7 +5,7 @@ use super::ingress::PendingPass;
 use super::{PassEvent, Sink, Switch};
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{Cycles, Time};
-use sluice_exec::pass::{Executor, MAX_BATCH, Pass};
+use sluice_exec::pass::{MAX_BATCH, Pass};
 use std::collections::VecDeque;
 
 /// A pending batch and the time by which it must run. **The order of the fields is semantics**: if two
@@ -22,7 +22,7 @@ impl Due {
     pub(super) const NEVER: Due = Due { time: Time::MAX, pipe: 0, gress: Gress::Ingress };
 }
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Adds a PHV that enters a gress of a pipe; returns the time by which the waiting PHVs must run.
     #[inline]
     pub(super) fn enter(&mut self, pipe: usize, gress: Gress, pending: PendingPass, pass: Pass) -> Time {
@@ -52,7 +52,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Runs the passes of one gress that entered within one window and before `before`.
-    pub(super) fn run_batch(&mut self, pipe: usize, gress: Gress, before: Time, sink: &mut impl Sink) {
+    pub(super) fn run_batch(&mut self, pipe: usize, gress: Gress, before: Time, sink: &mut dyn Sink) {
         let g = gress.index();
         if gress == Gress::Ingress && self.run_ghosts(pipe, before, sink) {
             return self.refresh(pipe, gress);
@@ -73,7 +73,7 @@ impl<E: Executor> Switch<E> {
         if watches_rounds {
             self.note_verdicts(ran.iter());
         }
-        let (mut made, watched) = (0, sink.watches() && !bypass);
+        let (mut made, watched) = (0, self.watched && !bypass);
         for (i, (pending, pass)) in due.iter().zip(&*ran).enumerate() {
             let exit = self.exit(gress, pending, pass);
             if watched {

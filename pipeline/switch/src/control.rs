@@ -9,7 +9,7 @@ use sluice_exec::pass::{Executor, State};
 use sluice_ir::Register;
 use sluice_ir::meter_array::{MeterCell, Origin};
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Applies an operation at once, outside the order of events: for configuration before the run.
     ///
     /// # Errors
@@ -38,10 +38,10 @@ impl<E: Executor> Switch<E> {
         for pipe in &mut self.pipes {
             pipe.state.apply(&self.program, change).map_err(SwitchError::Control)?;
         }
-        tell(&mut self.executor, change, was.as_ref(), &self.control);
+        tell(&mut *self.executor, change, was.as_ref(), &self.control);
         for (pipe, own) in (0..).zip(&mut self.own) {
             if let Some(own) = own {
-                tell(own, change, was.as_ref(), self.control.of_pipe(pipe));
+                tell(&mut **own, change, was.as_ref(), self.control.of_pipe(pipe));
             }
         }
         match change {
@@ -83,7 +83,7 @@ impl<E: Executor> Switch<E> {
         let at = usize::from(pipe);
         self.pipes[at].state.apply(&self.program, change).map_err(SwitchError::Control)?;
         if let Some(own) = &mut self.own[at] {
-            tell(own, change, was.as_ref(), self.control.of_pipe(pipe));
+            tell(&mut **own, change, was.as_ref(), self.control.of_pipe(pipe));
         }
         match change {
             Change::Read(array, index) => self.read(array, index, Some(at)),
@@ -239,7 +239,7 @@ const fn looks_up(op: &ControlOp) -> bool {
 }
 
 /// Notifies an executor of a change of lookups.
-fn tell<E: Executor>(executor: &mut E, change: Change, was: Option<&Entry>, control: &ControlState) {
+fn tell(executor: &mut dyn Executor, change: Change, was: Option<&Entry>, control: &ControlState) {
     match change {
         Change::Inserted(table, entry) | Change::Modified(table, entry) | Change::Deleted(table, entry) => {
             executor.entry_changed(table, entry, was, control);

@@ -11,7 +11,7 @@ use sluice_asic::meter::Colour;
 use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Bytes, Duration, Time};
 use sluice_exec::packet::Packet;
-use sluice_exec::pass::{Executor, MadeKind, McastRequest, Pass};
+use sluice_exec::pass::{MadeKind, McastRequest, Pass};
 
 /// First source number of packets made inside, after all ports.
 const MAKERS: u32 = 1 << 16;
@@ -24,7 +24,7 @@ pub(super) struct Place {
     pub(super) time: Time,
 }
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Handles the packets made by a pass of the batch, from the `from`-th on. Returns the index of the first
     /// one that another pass made.
     pub(super) fn made_by(
@@ -32,7 +32,7 @@ impl<E: Executor> Switch<E> {
         from: usize,
         (pass, parent): (usize, &Pass),
         at: Place,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) -> usize {
         let mut next = from;
         while let Some(made) = self.made.get(next).copied().filter(|m| m.pass as usize == pass) {
@@ -89,7 +89,7 @@ impl<E: Executor> Switch<E> {
         session: Option<MirrorSession>,
         (header, copy): (u16, Packet),
         at: Place,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) {
         let parent = self.info_of(parent.packet);
         let info = self.offspring(&parent, at);
@@ -118,7 +118,7 @@ impl<E: Executor> Switch<E> {
         self.replicate(copy, session.port.map(|p| p.number()), request_of(&session, groups), at, sink);
     }
 
-    fn digest(&mut self, parent: &Pass, kind: u8, data: Packet, at: Place, sink: &mut impl Sink) {
+    fn digest(&mut self, parent: &Pass, kind: u8, data: Packet, at: Place, sink: &mut dyn Sink) {
         let tag = self.info_of(parent.packet).tag;
         self.totals.count_made(|m| &mut m.digest);
         self.totals.absorbed_digest();
@@ -127,7 +127,7 @@ impl<E: Executor> Switch<E> {
         self.packets.remove(data);
     }
 
-    fn multicast(&mut self, parent: &Pass, request: McastRequest, at: Place, sink: &mut impl Sink) {
+    fn multicast(&mut self, parent: &Pass, request: McastRequest, at: Place, sink: &mut dyn Sink) {
         let info = &mut self.info[parent.packet.index()];
         (info.replicated, info.qid, info.cos) = (true, parent.output.qid, parent.output.cos);
         (info.bypass, info.deflect) = (parent.output.bypass, parent.output.deflect);
@@ -144,7 +144,7 @@ impl<E: Executor> Switch<E> {
         unicast: Option<u16>,
         request: McastRequest,
         at: Place,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) {
         let mut members = std::mem::take(&mut self.members);
         members.clear();
@@ -185,7 +185,7 @@ impl<E: Executor> Switch<E> {
         Some(Member { port, rid: 0, first: false, cos: Some(cos) })
     }
 
-    fn send(&mut self, packet: Packet, dev_port: Option<u16>, time: Time, sink: &mut impl Sink) {
+    fn send(&mut self, packet: Packet, dev_port: Option<u16>, time: Time, sink: &mut dyn Sink) {
         match dev_port.and_then(|p| self.port_index(p)) {
             Some(port) => self.queue_up(packet, port, time),
             None => self.lose(packet, time, Reason::Device(DeviceDrop::UnknownEgressPort), sink),

@@ -18,11 +18,11 @@ use sluice_asic::tm::buffer::{Refusal, Rule};
 use sluice_asic::tm::{Dequeued, Offered, TailDrop, TmPort};
 use sluice_asic::units::{Bytes, Cells, Duration, Time};
 use sluice_exec::packet::Packet;
-use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
+use sluice_exec::pass::{Pass, PassIn, Verdict};
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Handles a packet that reaches its queue.
-    pub(super) fn enqueue(&mut self, now: Time, packet: Packet, port: u16, sink: &mut impl Sink) {
+    pub(super) fn enqueue(&mut self, now: Time, packet: Packet, port: u16, sink: &mut dyn Sink) {
         // Reads two words instead of copying the struct, because every packet passes here.
         let tag = self.info.get(packet.index()).map_or(0, |info| info.tag);
         let bytes = Bytes(u64::from(self.packets.len(packet)));
@@ -31,7 +31,7 @@ impl<E: Executor> Switch<E> {
         let (qid, result) = self.offer(now, packet, port, bytes, free);
         match result {
             Ok(offered) => {
-                if sink.watches() {
+                if self.watched {
                     let (port, depth) = (self.ports[usize::from(port)].dev_port, depth_of(&offered));
                     sink.enqueued(&QueueEvent { tag, port, qid, time: now, depth, bytes });
                 }
@@ -129,7 +129,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Handles a scheduled dequeue; ignores one that an earlier one replaced.
-    pub(super) fn scheduled(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
+    pub(super) fn scheduled(&mut self, now: Time, port: u16, sink: &mut dyn Sink) {
         let p = &mut self.ports[usize::from(port)];
         if p.scheduled == Some(now) {
             p.scheduled = None;
@@ -147,7 +147,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Sends the next packet of a port into its egress pipe, or schedules it.
-    fn dequeue(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
+    fn dequeue(&mut self, now: Time, port: u16, sink: &mut dyn Sink) {
         let due = self.due(now, port);
         if due > now {
             self.schedule(due, port);
@@ -170,7 +170,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Sends a packet that left its queue into the egress pipe of its port.
-    fn dequeued(&mut self, now: Time, port: u16, out: &Dequeued<Packet>, sink: &mut impl Sink) {
+    fn dequeued(&mut self, now: Time, port: u16, out: &Dequeued<Packet>, sink: &mut dyn Sink) {
         self.depth_changed(now, port, out.queue.0);
         self.left_queue(now, port, out);
         let p = &mut self.ports[usize::from(port)];
@@ -181,7 +181,7 @@ impl<E: Executor> Switch<E> {
         info.queued = out.stamp.deq_timedelta;
         info.qid = out.queue.0;
         let PacketInfo { rid, rid_first, cos, deflected, bypass, .. } = *info;
-        if sink.watches() {
+        if self.watched {
             let (tag, qid) = (info.tag, out.queue.0);
             sink.dequeued(&QueueEvent {
                 tag,
@@ -236,7 +236,7 @@ impl<E: Executor> Switch<E> {
         port: u16,
         booked: Duration,
         exit: Time,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) {
         let packet = pass.packet;
         if pass.output.verdict != Verdict::Forward {

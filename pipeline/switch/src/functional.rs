@@ -12,7 +12,7 @@ use super::{Event, Switch, SwitchError};
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{Cycles, Duration, Time};
 use sluice_exec::packet::Packet;
-use sluice_exec::pass::{Executor, MAX_BATCH, Pass, PassIn};
+use sluice_exec::pass::{MAX_BATCH, Pass, PassIn};
 
 /// Ingress batches that are processed together, so that egress passes, which are spread over pipes, also fill
 /// batches.
@@ -64,13 +64,9 @@ impl Window {
     }
 }
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Runs all packets that have arrived through ingress and egress, without time.
-    pub(super) fn advance_functional(
-        &mut self,
-        until: Time,
-        sink: &mut impl Sink,
-    ) -> Result<(), SwitchError> {
+    pub(super) fn advance_functional(&mut self, until: Time, sink: &mut dyn Sink) -> Result<(), SwitchError> {
         loop {
             let straight = self.is_straight();
             let op = self.events.next_time().filter(|t| *t <= until);
@@ -104,7 +100,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Runs all passes of the next packet and its copies, breadth first.
-    fn functional_packet(&mut self, sink: &mut impl Sink) {
+    fn functional_packet(&mut self, sink: &mut dyn Sink) {
         let Some(a) = self.arrivals.pop_front() else { return };
         if !self.ports[usize::from(a.port)].up {
             self.lose(a.packet, a.parser, Reason::Device(DeviceDrop::PortDown), sink);
@@ -147,7 +143,7 @@ impl<E: Executor> Switch<E> {
             self.batch.push(Pass::new(packet, PassIn { port: dev_port, global_tstamp: stamp, ..input }));
             self.execute(pipe, gress);
             let pass = self.batch[0];
-            if sink.watches() {
+            if self.watched {
                 sink.pass(&self.functional_event(pipe, gress, &pass));
             }
             self.made_by(0, (0, &pass), Place { pipe, gress, time }, sink);
@@ -160,17 +156,17 @@ impl<E: Executor> Switch<E> {
 
     /// Runs the next packets, in separate batches per pipe, and reports their fates in the order of arrival.
     /// If passes are watched, only one batch of one pipe is run, because passes are reported batch by batch.
-    fn functional_batch(&mut self, until: Time, inclusive: bool, sink: &mut impl Sink) {
+    fn functional_batch(&mut self, until: Time, inclusive: bool, sink: &mut dyn Sink) {
         let limit = self.config.max_batch.clamp(1, MAX_BATCH);
-        let watched = sink.watches();
-        let most = if watched { limit } else { limit * BATCHES };
+        let most = if self.watched { limit } else { limit * BATCHES };
         let mut window = std::mem::take(&mut self.window);
         window.begin(self.pipes.len());
         while let Some(a) = self.arrivals.front().copied() {
             let port = &self.ports[usize::from(a.port)];
             let (pipe, up, port) = (port.pipe, port.up, port.dev_port);
             let due = a.parser < until || inclusive && a.parser == until;
-            let apart = watched && window.packets.first().is_some_and(|first| first.pipe() != Some(pipe));
+            let apart =
+                self.watched && window.packets.first().is_some_and(|first| first.pipe() != Some(pipe));
             if !due || apart || window.packets.len() == most {
                 break;
             }
@@ -190,11 +186,10 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Runs the passes of a gress, then handles every packet, in packet order.
-    fn functional_gress(&mut self, gress: Gress, window: &mut Window, limit: usize, sink: &mut impl Sink) {
+    fn functional_gress(&mut self, gress: Gress, window: &mut Window, limit: usize, sink: &mut dyn Sink) {
         for (pipe, passes) in window.passes[gress.index()].iter_mut().enumerate() {
             passes.chunks_mut(limit).for_each(|batch| self.execute_on(pipe, gress, batch));
         }
-        let watched = sink.watches();
         window.cursors.fill(0);
         for n in 0..window.packets.len() {
             let (pipe, port) = match window.packets[n] {
@@ -209,7 +204,7 @@ impl<E: Executor> Switch<E> {
             let cursor = &mut window.cursors[usize::from(pipe)];
             let pass = &window.passes[gress.index()][usize::from(pipe)][*cursor];
             *cursor += 1;
-            if watched {
+            if self.watched {
                 sink.pass(&self.functional_event(usize::from(pipe), gress, pass));
             }
             let received = self.info[pass.packet.index()].received;

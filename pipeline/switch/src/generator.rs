@@ -14,7 +14,7 @@ use sluice_asic::event::{EventClass, EventKey};
 use sluice_asic::pktgen::{AppConfig, AppCounters, GeneratedPacket, PacketGenerator};
 use sluice_asic::units::{Bytes, Time};
 use sluice_control::DeviceError;
-use sluice_exec::pass::{Executor, PktgenRequest};
+use sluice_exec::pass::PktgenRequest;
 use std::sync::Arc;
 
 /// Tag of packets that generators make.
@@ -92,7 +92,7 @@ impl Generator {
     }
 }
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Schedules the next event of the generator.
     pub(super) fn schedule_generator(&mut self, pipe: usize) {
         let generator = &mut self.pipes[pipe].generator;

@@ -15,7 +15,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::{AfcWord, QueueId, TmPort};
 use sluice_asic::units::{Cells, Cycles, Time};
-use sluice_exec::pass::{Executor, GhostUpdate};
+use sluice_exec::pass::GhostUpdate;
 use std::collections::VecDeque;
 
 /// Largest depth in an update: 18 bits.
@@ -64,7 +64,7 @@ impl Ghost {
     }
 }
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Handles a packet that entered or left a queue.
     pub(super) fn depth_changed(&mut self, now: Time, port: u16, queue: u8) {
         if !self.has_ghost {
@@ -119,7 +119,7 @@ impl<E: Executor> Switch<E> {
 
     /// Runs the updates that entered before `end` and before the first waiting packet. Returns true if there
     /// were any.
-    pub(super) fn run_ghosts(&mut self, pipe: usize, end: Time, sink: &mut impl Sink) -> bool {
+    pub(super) fn run_ghosts(&mut self, pipe: usize, end: Time, sink: &mut dyn Sink) -> bool {
         let packet = self.pipes[pipe].pending[0].front().map_or(Cycles(u64::MAX), |p| p.cycle);
         let mut any = false;
         while let Some((time, cycle)) = self.pipes[pipe].ghost.front()

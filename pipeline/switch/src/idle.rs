@@ -14,7 +14,6 @@ use super::observe::Sink;
 use sluice_asic::gress::Gress;
 use sluice_asic::units::Time;
 use sluice_control::{Entry, EntryId};
-use sluice_exec::pass::Executor;
 use sluice_ir::{IdleMode, IdleTimeout, Program, Table};
 
 /// An entry without a hit during its time to live.
@@ -54,7 +53,7 @@ impl Sweeps {
     }
 }
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Returns the number of sweeps since the entry was hit or added, limited by its bits; `None` if the
     /// entry does not exist or its table does not age.
     #[must_use]
@@ -78,7 +77,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Runs the next sweep, and those after it that come before anything else happens, up to `until`.
-    pub(super) fn sweep(&mut self, until: Time, sink: &mut impl Sink) {
+    pub(super) fn sweep(&mut self, until: Time, sink: &mut dyn Sink) {
         let first = self.sweeps.next;
         self.run_before(first, sink);
         let waiting = self.pipes.iter().any(|p| Gress::ALL.iter().any(|g| p.front(*g).is_some()));

@@ -11,7 +11,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::meter::Colour;
 use sluice_asic::units::{Bytes, Cycles, Duration, Time};
 use sluice_exec::packet::Packet;
-use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
+use sluice_exec::pass::{Pass, PassIn, Verdict};
 
 /// A packet that has not reached its parser.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ pub(super) struct PendingPass {
     pub(super) bypass: bool,
 }
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Receives a frame from the wire; returns its delay if the wire was busy.
     pub(super) fn receive(&mut self, port: u16, time: Time, frame: RxFrame<'_>) -> Duration {
         let missing = frame.orig_len.saturating_sub(frame.bytes.len() as u32);
@@ -115,11 +115,11 @@ impl<E: Executor> Switch<E> {
     /// Returns true if arrivals may get their slots before earlier events: no event inside can make an
     /// arrival, take a slot, or change entries that arrivals meet. False if any operation was ever scheduled,
     /// because operations may change entries.
-    pub(super) fn may_admit_ahead(&mut self, sink: &impl Sink) -> bool {
+    pub(super) fn may_admit_ahead(&mut self) -> bool {
         let active = |pipe: &PipeState| pipe.generator.scheduled.is_some() || pipe.deflection.is_some();
         self.ops == 0
             && !self.has_ghost
-            && !sink.watches()
+            && !self.watched
             && !self.pipes.iter().any(active)
             && self.own.iter().all(Option::is_none)
             && self.is_straight()
@@ -130,7 +130,7 @@ impl<E: Executor> Switch<E> {
     /// Arrivals up to `sure` are before all other events. No arrival after the due time of a batch gets a
     /// slot, unless no result of the batch can arrive earlier. A lost arrival is reported in the order of
     /// events, so it stops later ones.
-    pub(super) fn admit_arrivals(&mut self, sure: Time, until: Time, sink: &mut impl Sink) {
+    pub(super) fn admit_arrivals(&mut self, sure: Time, until: Time, sink: &mut dyn Sink) {
         let (mut sure, ahead) = (sure, until > sure);
         while let Some(a) = self.arrivals.front().copied()
             && (a.parser <= sure || ahead && a.parser <= until)
@@ -184,7 +184,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Handles the end of an ingress pass.
-    pub(super) fn ingress_done(&mut self, pass: &Pass, exit: Time, sink: &mut impl Sink) {
+    pub(super) fn ingress_done(&mut self, pass: &Pass, exit: Time, sink: &mut dyn Sink) {
         if pass.output.verdict == Verdict::Resubmit {
             self.resubmit(pass.packet, exit, sink);
             return;
@@ -221,7 +221,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Returns the port that the packet is forwarded to; otherwise counts its end.
-    pub(super) fn forwarded(&mut self, pass: &Pass, time: Time, sink: &mut impl Sink) -> Option<u16> {
+    pub(super) fn forwarded(&mut self, pass: &Pass, time: Time, sink: &mut dyn Sink) -> Option<u16> {
         match self.way_on(pass) {
             Ok(port) => Some(port),
             Err(reason) => {

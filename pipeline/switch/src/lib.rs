@@ -179,13 +179,15 @@ pub struct Memory {
 }
 
 /// A switch running one program on all its pipes.
-pub struct Switch<E> {
+///
+/// The passes of packets are run by its executor, which it owns (then `'e` is `'static`) or borrows.
+pub struct Switch<'e> {
     program: Arc<Program>,
     config: SwitchConfig,
     control: ControlState,
-    executor: E,
+    executor: Box<dyn Executor + 'e>,
     /// Separate executors of pipes whose entries differ, by pipe.
-    own: Vec<Option<E>>,
+    own: Vec<Option<Box<dyn Executor + 'e>>>,
     clock: Clock,
     timing: [GressTiming; 2],
     tm_enqueue: Duration,
@@ -219,6 +221,8 @@ pub struct Switch<E> {
     chip: Arc<ChipSpec>,
     /// Packets made by the batch being handled.
     made: Vec<Made>,
+    /// True if the sink of the current call watches passes and queues ([`Sink::watches`]).
+    watched: bool,
     /// Number of packets inside, without timers.
     outside: u64,
     /// True if every packet goes once through ingress, one queue and egress; `None` after a change.
@@ -243,7 +247,7 @@ pub struct Switch<E> {
     flow: Option<Box<flow_control::FlowControl>>,
 }
 
-impl<E: Executor> Switch<E> {
+impl<'e> Switch<'e> {
     /// Receives a frame whose first bit is on the wire of `port` at `time`.
     ///
     /// Frames of one port must not overlap on its wire: a frame that would overlap is delayed, and the delay
@@ -285,11 +289,12 @@ impl<E: Executor> Switch<E> {
     ///
     /// # Errors
     /// Returns the error of a scheduled control-plane operation that is refused.
-    pub fn advance(&mut self, until: Time, sink: &mut impl Sink) -> Result<(), SwitchError> {
+    pub fn advance(&mut self, until: Time, sink: &mut dyn Sink) -> Result<(), SwitchError> {
+        self.watched = sink.watches();
         if self.config.mode == Mode::Functional {
             return self.advance_functional(until, sink);
         }
-        let ahead = self.may_admit_ahead(sink);
+        let ahead = self.may_admit_ahead();
         self.rounds.until = if sink.needs_every_round() { Time::ORIGIN } else { until };
         loop {
             let event = self.events.next_time().unwrap_or(Time::MAX);
@@ -319,7 +324,7 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    fn handle(&mut self, time: Time, event: Event, sink: &mut impl Sink) -> Result<(), SwitchError> {
+    fn handle(&mut self, time: Time, event: Event, sink: &mut dyn Sink) -> Result<(), SwitchError> {
         match event {
             Event::Enqueue { packet, port } => self.enqueue(time, packet, port, sink),
             Event::Dequeue { port } => self.scheduled(time, port, sink),
@@ -353,7 +358,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Runs the PHVs that entered before an operation, so that they see the state before it.
-    fn run_before(&mut self, time: Time, sink: &mut impl Sink) {
+    fn run_before(&mut self, time: Time, sink: &mut dyn Sink) {
         for pipe in 0..self.pipes.len() {
             for gress in Gress::ALL {
                 while self.pipes[pipe].front(gress).is_some_and(|t| t < time) {
@@ -372,7 +377,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Ends a packet inside the switch.
-    fn lose(&mut self, packet: Packet, time: Time, reason: Reason, sink: &mut impl Sink) {
+    fn lose(&mut self, packet: Packet, time: Time, reason: Reason, sink: &mut dyn Sink) {
         let info = self.info_of(packet);
         let absorbed =
             matches!(reason, Reason::Label(l) if self.program.labels[l].kind == LabelKind::Consume);
@@ -457,8 +462,8 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Returns the executor.
-    pub fn executor_mut(&mut self) -> &mut E {
-        &mut self.executor
+    pub fn executor_mut(&mut self) -> &mut (dyn Executor + 'e) {
+        &mut *self.executor
     }
 
     /// True if received + created = sent + dropped + absorbed + held.

@@ -5,7 +5,7 @@ use super::pipe::PipeState;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{Port, PortMap, PortName};
 use sluice_asic::units::{Bytes, Cycles, Duration};
-use sluice_exec::pass::{Executor, State};
+use sluice_exec::pass::State;
 use sluice_ir::{Program, TogetherData};
 
 /// Error: a port map puts ports into different pipes although a register must see them together.
@@ -84,7 +84,7 @@ pub struct RecirculationOverload {
     pub waited: Duration,
 }
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Returns the pipes in which a packet waited longer for the line of the recirculation ports than one 1500-byte frame per
     /// recirculation port takes.
     #[must_use]

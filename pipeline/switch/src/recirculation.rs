@@ -15,7 +15,6 @@ use sluice_asic::meter::Colour;
 use sluice_asic::units::{Bytes, Duration, Time};
 use sluice_control::{ControlState, Then};
 use sluice_exec::packet::Packet;
-use sluice_exec::pass::Executor;
 use sluice_ir::{ActionCall, Expr, Intrinsic, PrimitiveKind, Program, Table};
 
 /// Recirculations after which a packet that was made inside counts as a timer.
@@ -38,7 +37,7 @@ impl PacketInfo {
     }
 }
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Handles a packet that left egress on a recirculation port.
     pub(super) fn recirculate(
         &mut self,
@@ -46,7 +45,7 @@ impl<E: Executor> Switch<E> {
         port: u16,
         booked: Duration,
         exit: Time,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) {
         self.packets.settle(packet);
         if self.config.mode == Mode::Functional {
@@ -68,7 +67,7 @@ impl<E: Executor> Switch<E> {
         port: u16,
         booked: Duration,
         exit: Time,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) {
         let bytes = self.packets.len(packet);
         self.totals.recirculated(usize::from(port), bytes);
@@ -103,7 +102,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Handles a packet that left ingress for another ingress pass.
-    pub(super) fn resubmit(&mut self, packet: Packet, exit: Time, sink: &mut impl Sink) {
+    pub(super) fn resubmit(&mut self, packet: Packet, exit: Time, sink: &mut dyn Sink) {
         self.totals.resubmitted += 1;
         let parser = exit + self.resubmit;
         let info = &mut self.info[packet.index()];
@@ -112,7 +111,7 @@ impl<E: Executor> Switch<E> {
         self.again(packet, Arrival { parser, port, seq, packet }, sink);
     }
 
-    fn again(&mut self, packet: Packet, arrival: Arrival, sink: &mut impl Sink) {
+    fn again(&mut self, packet: Packet, arrival: Arrival, sink: &mut dyn Sink) {
         let info = &mut self.info[packet.index()];
         let was_timer = info.is_timer();
         info.recirculations = info.recirculations.saturating_add(1);

@@ -124,7 +124,7 @@ impl Rounds {
     }
 }
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Looks at the rounds when the generator of a pipe may send, before it sends.
     pub(super) fn watch_rounds(&mut self, now: Time, pipe: usize) {
         if now >= self.rounds.until || now < self.rounds.next_try {

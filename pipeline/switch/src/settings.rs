@@ -9,9 +9,8 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::{AfcFifo, AfcSeen, AfcWord, PauseCause, QueueId, TmPort};
 use sluice_asic::units::{Cycles, Time};
 use sluice_control::{DeviceError, DeviceOp};
-use sluice_exec::pass::Executor;
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Applies an operation that the control state has accepted.
     pub(super) fn set_device(&mut self, op: &DeviceOp) -> Result<(), DeviceError> {
         match op {
@@ -92,7 +91,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Applies a flow-control word to its queue. A word that names no queue is lost.
-    pub(super) fn obey(&mut self, time: Time, word: u32, sink: &mut impl Sink) {
+    pub(super) fn obey(&mut self, time: Time, word: u32, sink: &mut dyn Sink) {
         let word = AfcWord::decode(word);
         let Some((port, queue)) = word.target(&self.port_map) else { return };
         let Some(index) = self.port_index(port.number()) else { return };

@@ -3,7 +3,6 @@
 
 use super::Switch;
 use sluice_asic::tm::{QueueId, TmPort};
-use sluice_exec::pass::Executor;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A queue that holds packets and is not allowed to send.
@@ -21,7 +20,7 @@ pub struct Stalled {
     pub from: BTreeSet<u16>,
 }
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Returns the stalled queues, sorted by port and queue.
     #[must_use]
     pub fn stalled(&self) -> Vec<Stalled> {

@@ -9,7 +9,6 @@ use super::{Sink, Switch, SwitchError};
 use sluice_asic::tm::buffer::{Buffer, PgState, PoolKind, PoolView, QueueState, Reader};
 use sluice_asic::tm::{QueueId, TmPort, Touched};
 use sluice_asic::units::{Cells, Duration, Time};
-use sluice_exec::pass::Executor;
 use std::collections::BTreeMap;
 
 /// Kind of a place.
@@ -96,7 +95,7 @@ pub struct Timeline {
 
 impl Timeline {
     /// Begins to sample a switch, at multiples of an interval or on every change.
-    pub fn new<E: Executor>(switch: &mut Switch<E>, every: Option<Duration>) -> Self {
+    pub fn new(switch: &mut Switch<'_>, every: Option<Duration>) -> Self {
         switch.tm.watch();
         let every = every.filter(|every| !every.is_zero());
         Self { every, told: BTreeMap::new(), touched: Touched::default() }
@@ -107,11 +106,11 @@ impl Timeline {
     ///
     /// # Errors
     /// Returns the errors of [`Switch::advance`].
-    pub fn advance<E: Executor>(
+    pub fn advance(
         &mut self,
-        switch: &mut Switch<E>,
+        switch: &mut Switch<'_>,
         until: Time,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
         tell: &mut impl FnMut(&TimelineRow<'_>),
     ) -> Result<(), SwitchError> {
         while let Some(at) = self.next_look(switch).filter(|at| *at <= until) {
@@ -122,7 +121,7 @@ impl Timeline {
     }
 
     /// Returns the time at which a level may next differ.
-    pub fn next_look<E: Executor>(&self, switch: &mut Switch<E>) -> Option<Time> {
+    pub fn next_look(&self, switch: &mut Switch<'_>) -> Option<Time> {
         let changed = switch.tm.touched().is_some_and(|touched| !touched.is_empty());
         let from = if changed { switch.time() } else { switch.next_time()? };
         let every = self.every.map_or(1, Duration::as_ps);
@@ -130,7 +129,7 @@ impl Timeline {
     }
 
     /// Reports the places whose level differs now.
-    pub fn look<E: Executor>(&mut self, switch: &mut Switch<E>, tell: &mut impl FnMut(&TimelineRow<'_>)) {
+    pub fn look(&mut self, switch: &mut Switch<'_>, tell: &mut impl FnMut(&TimelineRow<'_>)) {
         match switch.tm.touched() {
             Some(touched) if !touched.is_empty() => std::mem::swap(touched, &mut self.touched),
             _ => return,
@@ -177,17 +176,17 @@ impl Timeline {
 }
 
 /// Marks every place as touched.
-fn note_all<E>(switch: &Switch<E>, touched: &mut Touched) {
+fn note_all(switch: &Switch<'_>, touched: &mut Touched) {
     let buffer = switch.tm.buffer();
     touched.groups.extend(buffer.into_iter().flat_map(|b| b.all_groups()).map(|(p, pg, _)| (TmPort(p), pg)));
     touched.queues.extend(switch.tm.queue_stats().map(|(port, queue, _)| (port, queue)));
 }
 
-fn size<E>(switch: &Switch<E>) -> Cells {
+fn size(switch: &Switch<'_>) -> Cells {
     switch.tm.buffer().map_or_else(|| switch.tm.size(), Buffer::size)
 }
 
-fn memory<E>(switch: &Switch<E>) -> Level {
+fn memory(switch: &Switch<'_>) -> Level {
     match switch.tm.buffer() {
         Some(buffer) => {
             let total = buffer.total();
@@ -228,7 +227,7 @@ fn level_of_group(pg: &PgState) -> Level {
     }
 }
 
-fn level_of_queue<E>(switch: &Switch<E>, port: TmPort, queue: QueueId, state: Option<&QueueState>) -> Level {
+fn level_of_queue(switch: &Switch<'_>, port: TmPort, queue: QueueId, state: Option<&QueueState>) -> Level {
     let depth = switch.tm.depth(port, queue).map_or(0, |depth| depth.get());
     let most = || switch.tm.stats_of(port, queue).map_or(0, |stats| stats.max_cells.get());
     let (shared, watermark) = match state {

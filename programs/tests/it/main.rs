@@ -12,7 +12,6 @@ mod grammar;
 mod l3_ecmp;
 mod lossless;
 mod p4;
-mod page;
 mod placed;
 mod switch;
 mod telemetry;

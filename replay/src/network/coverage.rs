@@ -3,7 +3,6 @@
 use super::name_of;
 use crate::view::SwitchView;
 use sluice_exec::cover::{Coverage, Points};
-use sluice_exec::pass::Executor;
 use sluice_fabric::network::{Network, Placed};
 use std::sync::Arc;
 
@@ -21,7 +20,7 @@ pub struct ProgramCoverage {
 }
 
 /// Takes the coverage counts from the executors of a network.
-pub(super) fn take<E: Executor>(network: &mut Network<E>, views: &[SwitchView<'_>]) -> Vec<ProgramCoverage> {
+pub(super) fn take(network: &mut Network, views: &[SwitchView<'_>]) -> Vec<ProgramCoverage> {
     let mut all: Vec<(Arc<Placed>, ProgramCoverage)> = Vec::new();
     for (id, view) in network.ids().zip(views) {
         let Some(points) = &view.checks.points else { continue };

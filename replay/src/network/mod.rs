@@ -29,7 +29,6 @@ use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Cells, Time};
 use sluice_catalogue::control_plane::ControlPlane;
 use sluice_control::ControlOp;
-use sluice_exec::pass::Executor;
 use sluice_fabric::network::{Network, NetworkSetup, Observer, SwitchId};
 use sluice_fabric::senders::Senders;
 use sluice_pcaps::capture::CaptureTime;
@@ -76,20 +75,20 @@ pub struct NetworkAttached<'r> {
 }
 
 /// A replay whose network is made and whose inputs are open. Nothing has run yet.
-pub struct PreparedNetwork<'a, E: Executor> {
+pub struct PreparedNetwork<'a> {
     replay: NetworkReplay<'a>,
     schedule: Schedule,
     attempt: Option<Attempt>,
-    network: Network<E>,
+    network: Network,
     views: Vec<SwitchView<'a>>,
     traces: Vec<Option<Trace>>,
     feed: Feed<'static>,
 }
 
 /// Results of a replay through a network. [`NetworkOutcome::summary`] returns them as a JSON document.
-pub struct NetworkOutcome<'a, E: Executor> {
+pub struct NetworkOutcome<'a> {
     /// The network at the end of the run.
-    pub network: Network<E>,
+    pub network: Network,
     /// Results of each switch.
     pub switches: Vec<Outcome<'a>>,
     /// Latencies from first bit in to first bit out of the network.
@@ -104,7 +103,7 @@ pub struct NetworkOutcome<'a, E: Executor> {
     pub interrupted: bool,
 }
 
-impl<E: Executor> NetworkOutcome<'_, E> {
+impl NetworkOutcome<'_> {
     /// Returns true if packets in and packets out add up. If they do not, that is a defect of Sluice.
     #[must_use]
     pub fn is_conserved(&self) -> bool {
@@ -132,7 +131,7 @@ impl<E: Executor> NetworkOutcome<'_, E> {
     }
 }
 
-fn name_of<E: Executor>(network: &Network<E>, id: SwitchId) -> &str {
+fn name_of(network: &Network, id: SwitchId) -> &str {
     network.setup(id).map_or("", |s| s.name.as_str())
 }
 
@@ -141,10 +140,7 @@ impl<'a> NetworkReplay<'a> {
     ///
     /// # Errors
     /// If an executor or the network cannot be made, or if an input cannot be opened or read as often as needed.
-    pub fn prepare<E: Executor + Send>(
-        &self,
-        executors: &mut ExecutorFactory<'_, E>,
-    ) -> Result<PreparedNetwork<'a, E>, Error> {
+    pub fn prepare(&self, executors: &mut ExecutorFactory<'_>) -> Result<PreparedNetwork<'a>, Error> {
         self.prepare_at(self.options.schedule, None, executors)
     }
 
@@ -155,10 +151,10 @@ impl<'a> NetworkReplay<'a> {
     /// # Errors
     /// Those of [`NetworkReplay::prepare`] and [`PreparedNetwork::run`]; also if the inputs have no packets, or if the
     /// stop flag is set.
-    pub fn find_rate<E: Executor + Send>(
+    pub fn find_rate(
         &self,
         resolution: Option<BitRate>,
-        executors: &mut ExecutorFactory<'_, E>,
+        executors: &mut ExecutorFactory<'_>,
         progress: &mut dyn Progress,
     ) -> Result<RateSearch, Error> {
         let views = self.views();
@@ -190,12 +186,12 @@ impl<'a> NetworkReplay<'a> {
         switches.map(view).collect()
     }
 
-    fn prepare_at<E: Executor + Send>(
+    fn prepare_at(
         &self,
         schedule: Schedule,
         attempt: Option<Attempt>,
-        executors: &mut ExecutorFactory<'_, E>,
-    ) -> Result<PreparedNetwork<'a, E>, Error> {
+        executors: &mut ExecutorFactory<'_>,
+    ) -> Result<PreparedNetwork<'a>, Error> {
         if schedule.turns != 1 {
             self.inputs.check_repeatable(Passes::Turns)?;
         }
@@ -231,7 +227,7 @@ impl<'a> NetworkReplay<'a> {
     }
 }
 
-impl<'a, E: Executor + Send> PreparedNetwork<'a, E> {
+impl<'a> PreparedNetwork<'a> {
     /// Returns the time zero of the run: the earliest first timestamp of all inputs.
     #[must_use]
     pub fn origin(&self) -> CaptureTime {
@@ -243,7 +239,7 @@ impl<'a, E: Executor + Send> PreparedNetwork<'a, E> {
     /// # Errors
     /// If an input is damaged, or cut with [`Options::strict`], if the network refuses a packet or an operation, or if a
     /// writer fails. Captures are incomplete then.
-    pub fn run<'r>(self, attached: NetworkAttached<'r>) -> Result<NetworkOutcome<'a, E>, Error>
+    pub fn run<'r>(self, attached: NetworkAttached<'r>) -> Result<NetworkOutcome<'a>, Error>
     where
         'a: 'r,
     {
@@ -284,7 +280,7 @@ fn line(views: &[SwitchView<'_>], switch: SwitchId, port: DevPort) -> BitRate {
 
 /// Returns senders that obey PFC frames, with the PFC settings and priority maps of their switches; `None` if senders
 /// ignore PFC.
-fn senders<E: Executor>(views: &[SwitchView<'_>], network: &Network<E>, inputs: &Inputs) -> Option<Senders> {
+fn senders(views: &[SwitchView<'_>], network: &Network, inputs: &Inputs) -> Option<Senders> {
     let cable = views.first()?.options.pfc_cable?;
     let sender = |(switch, port): &(SwitchId, DevPort)| {
         let flow = network.switch(*switch).and_then(|s| s.flow(Time::ORIGIN));

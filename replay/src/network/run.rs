@@ -15,7 +15,6 @@ use crate::timeline::{Merge, TimelineRequest};
 use crate::view::SwitchView;
 use sluice_asic::units::{Duration, Time};
 use sluice_catalogue::control_plane::ControlPlane;
-use sluice_exec::pass::Executor;
 use sluice_fabric::network::Network;
 use sluice_fabric::senders::{Heard, Receiver, Senders, Sent, Waiting};
 use sluice_pcaps::capture::CaptureError;
@@ -46,13 +45,13 @@ struct Known {
 }
 
 /// A run in progress.
-pub(super) struct Session<'a, 'r, E: Executor> {
+pub(super) struct Session<'a, 'r> {
     options: &'a Options,
     inputs: &'a Inputs,
     threads: usize,
     stop: &'a AtomicBool,
     views: Vec<SwitchView<'a>>,
-    network: Network<E>,
+    network: Network,
     observers: Vec<SwitchObserver<'r>>,
     origins: Arc<Mutex<Origins>>,
     progress: Option<&'r mut dyn Progress>,
@@ -68,11 +67,11 @@ pub(super) struct Session<'a, 'r, E: Executor> {
     timeline: Option<Merge<'r>>,
 }
 
-impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
+impl<'a: 'r, 'r> Session<'a, 'r> {
     pub(super) fn new(
         replay: &NetworkReplay<'a>,
         views: Vec<SwitchView<'a>>,
-        network: Network<E>,
+        network: Network,
         observers: Vec<SwitchObserver<'r>>,
         origins: Arc<Mutex<Origins>>,
         progress: Option<&'r mut dyn Progress>,
@@ -107,11 +106,7 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
         self.timeline = Some(Merge::new(request.rows, self.views.len()));
     }
 
-    pub(super) fn run(
-        mut self,
-        mut feed: Feed<'_>,
-        schedule: Schedule,
-    ) -> Result<NetworkOutcome<'a, E>, Error> {
+    pub(super) fn run(mut self, mut feed: Feed<'_>, schedule: Schedule) -> Result<NetworkOutcome<'a>, Error> {
         let mut damage = None;
         while damage.is_none() && !self.is_stopped() {
             let more = self.inject(&mut feed, &mut damage)?;
@@ -289,7 +284,7 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
         feed: &mut Feed<'_>,
         schedule: Schedule,
         mut damage: Option<CaptureError>,
-    ) -> Result<NetworkOutcome<'a, E>, Error> {
+    ) -> Result<NetworkOutcome<'a>, Error> {
         if let Some(timeline) = &mut self.timeline {
             self.network.look(|id, row| timeline.add(id, [row.into()]));
             timeline.flush(Time::MAX)?;
@@ -338,7 +333,7 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
     }
 }
 
-impl<'a: 'r, 'r, E: Executor + Send> Receiver for Session<'a, 'r, E> {
+impl<'a: 'r, 'r> Receiver for Session<'a, 'r> {
     type Error = Error;
 
     fn time(&self) -> Time {

@@ -2,10 +2,9 @@
 
 use super::{NetworkOutcome, name_of};
 use serde_json::{Map, Value, json};
-use sluice_exec::pass::Executor;
 use sluice_fabric::network::{End, LinkDrop, LinkId, Network, SwitchSetup, Waiting, Way, WayTotals};
 
-impl<E: Executor> NetworkOutcome<'_, E> {
+impl NetworkOutcome<'_> {
     /// Returns the summary as a document of schema `sluice.summary/1`. Every key is always there.
     #[must_use]
     pub fn summary(&self) -> Value {
@@ -127,7 +126,7 @@ fn queues(switches: &[Value]) -> Vec<Value> {
 }
 
 /// Returns ports without a link that sent or received something.
-fn edge_ports<E: Executor>(network: &Network<E>, switches: &[Value]) -> Vec<Value> {
+fn edge_ports(network: &Network, switches: &[Value]) -> Vec<Value> {
     let ends: Vec<(&str, u16)> = network
         .links()
         .filter_map(|id| network.link(id))
@@ -143,7 +142,7 @@ fn edge_ports<E: Executor>(network: &Network<E>, switches: &[Value]) -> Vec<Valu
 }
 
 /// Returns the switch and the dev_port of a link's end.
-fn port<E: Executor>(network: &Network<E>, end: End) -> Option<(&str, u16)> {
+fn port(network: &Network, end: End) -> Option<(&str, u16)> {
     let setup = network.setup(end.switch)?;
     Some((setup.name.as_str(), setup.ports.front(end.port)?.dev_port.number()))
 }
@@ -175,7 +174,7 @@ fn warnings(switches: &[Value]) -> Vec<String> {
 }
 
 /// Returns a warning for each cycle of queues that wait for each other at the end of the run.
-fn deadlocks<E: Executor>(network: &Network<E>) -> Vec<String> {
+fn deadlocks(network: &Network) -> Vec<String> {
     let queue = |w: &Waiting| {
         let setup = network.setup(w.switch);
         let shown = |s: &SwitchSetup| {
@@ -192,7 +191,7 @@ fn deadlocks<E: Executor>(network: &Network<E>) -> Vec<String> {
     network.deadlocks().iter().map(circle).collect()
 }
 
-fn link<E: Executor>(network: &Network<E>, id: LinkId) -> Option<Value> {
+fn link(network: &Network, id: LinkId) -> Option<Value> {
     let setup = network.link(id)?;
     let [a, b] = setup.ends;
     let end = |end: End| {

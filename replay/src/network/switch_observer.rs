@@ -7,7 +7,6 @@ use crate::comment;
 use crate::property_check::PropertyCheck;
 use crate::timeline::Row;
 use sluice_asic::units::{Duration, Time};
-use sluice_exec::pass::Executor;
 use sluice_fabric::network::{Entered, LinkFrame, Observer, SwitchId};
 use sluice_fabric::senders::Heard as HeardPause;
 use sluice_switch::property::Violation;
@@ -104,7 +103,7 @@ impl<'a> SwitchObserver<'a> {
     }
 
     /// Ends the observation. Returns the collector, and the violated properties with the network's packet numbers.
-    pub(crate) fn end<E: Executor>(mut self, switch: &Switch<E>) -> (Collector<'a>, Vec<Violation>) {
+    pub(crate) fn end(mut self, switch: &Switch<'_>) -> (Collector<'a>, Vec<Violation>) {
         let Some(mut check) = self.check.take() else { return (self.collector, Vec::new()) };
         check.check.monitor.settled(switch);
         let number = |tag: Option<u64>| check.tags.get(usize::try_from(tag?).ok()?).copied();

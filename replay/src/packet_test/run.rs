@@ -100,7 +100,7 @@ impl PacketTest {
     ///
     /// # Errors
     /// If the switch cannot be set up.
-    pub fn run<E: Executor>(&self, executor: E) -> Result<TestRun, Error> {
+    pub fn run(&self, executor: Box<dyn Executor>) -> Result<TestRun, Error> {
         let setup = &self.setup;
         let Placed { program, placement } = setup.placed.as_ref();
         let (control, config) = (setup.control.clone(), setup.config.clone());
@@ -124,9 +124,9 @@ impl PacketTest {
 }
 
 /// A test under way.
-struct Running<'a, E> {
+struct Running<'a> {
     program: &'a Program,
-    switch: Switch<E>,
+    switch: Switch<'static>,
     log: Log,
     /// Expected packets of each port, with their lines.
     expected: BTreeMap<Option<u16>, VecDeque<(u32, &'a Pattern)>>,
@@ -135,7 +135,7 @@ struct Running<'a, E> {
     ports: Option<&'a PortMap>,
 }
 
-impl<'a, E: Executor> Running<'a, E> {
+impl<'a> Running<'a> {
     fn step(&mut self, number: usize, line: u32, command: &'a Command) -> Result<(), String> {
         match command {
             Command::Add { table, number: given, keys, call } => {

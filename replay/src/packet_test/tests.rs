@@ -126,7 +126,7 @@ fn a_checksum_counts_its_own_value_before_the_update() {
         let test = PacketTest::new(script, &placed, &chip).unwrap();
         let setup = test.setup();
         let engine = Engine::new(&placed.program, &placed.placement, &setup.control).unwrap();
-        let runs = [test.run(interpreter(setup)).unwrap(), test.run(engine).unwrap()];
+        let runs = [test.run(Box::new(interpreter(setup))).unwrap(), test.run(Box::new(engine)).unwrap()];
         assert!(runs.iter().all(|run| run.failed.is_empty() && run.sent.len() == 2), "{runs:#?}");
     }
 }

@@ -11,7 +11,6 @@ pub(crate) use merge::{Merge, Row};
 
 use crate::error::{BoxError, Error};
 use sluice_asic::units::{Duration, Time};
-use sluice_exec::pass::Executor;
 use sluice_fabric::network::SwitchId;
 use sluice_switch::{Sink, Switch, TimelineRow};
 
@@ -40,24 +39,19 @@ pub(crate) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    pub(crate) fn start<E: Executor>(request: TimelineRequest<'a>, switch: &mut Switch<E>) -> Recorder<'a> {
+    pub(crate) fn start(request: TimelineRequest<'a>, switch: &mut Switch<'_>) -> Recorder<'a> {
         let timeline = sluice_switch::Timeline::new(switch, request.every);
         Recorder { timeline, rows: request.rows }
     }
 
-    fn advance<E: Executor>(
-        &mut self,
-        switch: &mut Switch<E>,
-        until: Time,
-        sink: &mut impl Sink,
-    ) -> Result<(), Error> {
+    fn advance(&mut self, switch: &mut Switch<'_>, until: Time, sink: &mut dyn Sink) -> Result<(), Error> {
         let mut taker = Taker { rows: &mut *self.rows, error: None };
         self.timeline.advance(switch, until, sink, &mut |row| taker.take(row))?;
         taker.result()
     }
 
     /// Records the changes at the end of a run.
-    pub(crate) fn end<E: Executor>(&mut self, switch: &mut Switch<E>) -> Result<(), Error> {
+    pub(crate) fn end(&mut self, switch: &mut Switch<'_>) -> Result<(), Error> {
         let mut taker = Taker { rows: &mut *self.rows, error: None };
         self.timeline.look(switch, &mut |row| taker.take(row));
         taker.result()
@@ -84,11 +78,11 @@ impl Taker<'_> {
 
 /// Runs a switch up to a time, recording a timeline if there is a recorder.
 #[inline]
-pub(crate) fn advance<E: Executor>(
+pub(crate) fn advance(
     recorder: &mut Option<Recorder<'_>>,
-    switch: &mut Switch<E>,
+    switch: &mut Switch<'_>,
     until: Time,
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
 ) -> Result<(), Error> {
     match recorder {
         None => Ok(switch.advance(until, sink)?),

@@ -33,7 +33,7 @@ use sluice_pcaps::replay::{Pace, Schedule};
 use sluice_place::report::Report;
 use sluice_replay::network::ProgramCoverage;
 use sluice_replay::{
-    AnyExecutor, Captures, Checks, ExecutorRequest, NetworkAttached, NetworkOutcome, NetworkReplay, Options,
+    Captures, Checks, ExecutorRequest, NetworkAttached, NetworkOutcome, NetworkReplay, Options,
     PropertyFactory, TimelineRequest,
 };
 use sluice_report as report;
@@ -90,7 +90,7 @@ pub(crate) fn run(
         threads: args.threads.get(),
         stop: &stop,
     };
-    let mut executors = |request: ExecutorRequest<'_>| executors::any(catalogue, args.engine, request);
+    let mut executors = |request: ExecutorRequest<'_>| executors::make(catalogue, args.engine, request);
     let mut progress = ProgressLine::new();
     let found = match args.find_ndr {
         true => {
@@ -264,7 +264,7 @@ fn capture(switch: &str) -> String {
 }
 
 /// Writes the trace of `--trace-out`.
-fn trace_out(args: &ReplayArgs, outcome: &NetworkOutcome<'_, AnyExecutor>) -> Result<(), Failure> {
+fn trace_out(args: &ReplayArgs, outcome: &NetworkOutcome<'_>) -> Result<(), Failure> {
     let network = &outcome.network;
     let named = network.ids().zip(&outcome.switches).map(|(id, own)| (outcome.name_of(id), own));
     let link = |link: LinkId, way: Way| direction(&network.link_name(link), way);
@@ -276,7 +276,7 @@ fn run_page(
     args: &ReplayArgs,
     network: &NetworkSetup,
     files: &Files,
-    outcome: &NetworkOutcome<'_, AnyExecutor>,
+    outcome: &NetworkOutcome<'_>,
     words: &Words<'_>,
 ) -> String {
     let summary = words.summary;
@@ -309,7 +309,7 @@ fn write_files(
     args: &ReplayArgs,
     switches: &[SwitchSetup],
     files: Files,
-    outcome: &NetworkOutcome<'_, AnyExecutor>,
+    outcome: &NetworkOutcome<'_>,
     words: &Words<'_>,
 ) -> Result<Vec<String>, Failure> {
     let mut folder = Folder::of("replay");

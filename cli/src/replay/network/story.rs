@@ -4,7 +4,6 @@ use crate::args::ReplayArgs;
 use crate::fail::Failure;
 use crate::files::Folder;
 use sluice_catalogue::Catalogue;
-use sluice_exec::pass::Executor;
 use sluice_fabric::network::{Network, Observer, SwitchSetup};
 use sluice_fabric::story::{Flow, Narrator, RoceNarrator, Story, Watcher};
 use std::path::Path;
@@ -31,7 +30,7 @@ impl Watch {
     }
 
     /// Joins the observations of the watchers into a story.
-    pub(super) fn tell<E: Executor>(&self, network: &Network<E>) -> Result<Story, Failure> {
+    pub(super) fn tell(&self, network: &Network) -> Result<Story, Failure> {
         Story::tell(self.flow, network, &self.watchers).map_err(Failure::input)
     }
 }

@@ -45,7 +45,14 @@ fn alone(frames: &[Into]) -> (Recorder, sluice_switch::Totals) {
     let at = placed();
     let engine = Engine::new(&at.program, &at.placement, &setup.control).unwrap();
     let control = setup.control.clone();
-    let made = Switch::new(&at.program, &at.placement, &setup.ports, control, engine, setup.config.clone());
+    let made = Switch::new(
+        &at.program,
+        &at.placement,
+        &setup.ports,
+        control,
+        Box::new(engine),
+        setup.config.clone(),
+    );
     let (mut switch, mut sink) = (made.unwrap(), Alone::default());
     for (tag, f) in (0..).zip(frames) {
         let rx = RxFrame { bytes: &f.bytes, orig_len: f.bytes.len() as u32, tag };

@@ -250,14 +250,12 @@ impl Executor for Engine {
         self.tables(|t| t.uses(profile)).for_each(|t| t.group_changed(group, control));
     }
 
-    fn fork(&self) -> Option<Engine> {
+    fn fork<'e>(&self) -> Option<Box<dyn Executor + 'e>> {
         // The counts of two engines would have to be added up.
         let uncounted = self.points.is_none();
-        uncounted.then(|| Engine {
-            gresses: self.gresses.clone(),
-            state: Box::default(),
-            made: Vec::new(),
-            points: None,
+        uncounted.then(|| {
+            let (gresses, state) = (self.gresses.clone(), Box::default());
+            Box::new(Engine { gresses, state, made: Vec::new(), points: None }) as Box<dyn Executor>
         })
     }
 

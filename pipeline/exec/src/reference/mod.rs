@@ -194,8 +194,11 @@ impl<T: Tracer> Reference<T> {
 }
 
 impl<T: Tracer> Executor for Reference<T> {
-    fn fork(&self) -> Option<Reference<T>> {
-        Some(Reference {
+    fn fork<'e>(&self) -> Option<Box<dyn Executor + 'e>>
+    where
+        Self: 'e,
+    {
+        Some(Box::new(Reference {
             program: self.program.clone(),
             control: self.control.clone(),
             options: self.options.clone(),
@@ -204,7 +207,7 @@ impl<T: Tracer> Executor for Reference<T> {
             made: Vec::new(),
             phv: self.phv.clone(),
             tracer: self.tracer.fork()?,
-        })
+        }))
     }
 
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore) {

@@ -240,7 +240,7 @@ pub enum Event<'a> {
 }
 
 /// Tracer: sees every step of every pass.
-pub trait Tracer {
+pub trait Tracer: Send {
     /// Receives one step; steps come in order.
     fn event(&mut self, program: &Program, event: &Event<'_>) {
         let _ = (program, event);

@@ -10,13 +10,12 @@ use sluice_asic::tm::pfc::{PRIORITIES, PfcTimes};
 use sluice_asic::tm::{PauseCause, QueueId, TmPort};
 use sluice_asic::units::{Bytes, Duration, Time};
 use sluice_exec::packet::Packet;
-use sluice_exec::pass::Executor;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ethernet, pause};
 
 /// Tag of frames that a MAC makes.
 const MAC_TAG: u64 = u64::MAX;
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Schedules an event of a port other than a dequeue.
     pub(super) fn push_at(&mut self, time: Time, class: EventClass, port: u16, event: Event) {
         let p = &mut self.ports[usize::from(port)];
@@ -141,7 +140,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Sends the PFC frame that is due, if any.
-    pub(crate) fn pfc_due(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
+    pub(crate) fn pfc_due(&mut self, now: Time, port: u16, sink: &mut dyn Sink) {
         let Some(own) = self.flow.as_mut().and_then(|f| f.ports.get_mut(usize::from(port))) else { return };
         let Some(times) = own.tx.take(now) else { return };
         let refresh = own.tx.next_time();

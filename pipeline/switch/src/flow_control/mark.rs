@@ -8,7 +8,6 @@ use sluice_asic::tm::ecn::{Ecn, Mark, MarkPoint};
 use sluice_asic::tm::{Dequeued, Offer, Offered, QueueId, TailDrop, TmPort};
 use sluice_asic::units::{Bytes, Time};
 use sluice_exec::packet::Packet;
-use sluice_exec::pass::Executor;
 
 /// Flow-control data of a packet.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,7 +59,7 @@ impl FlowControl {
     }
 }
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Offers a packet of `bytes` to its queue. Returns the queue and the result. If `free`, nothing else keeps the port from
     /// sending, and the packet may leave at once.
     pub(crate) fn offer(

@@ -5,9 +5,8 @@ use crate::{Switch, SwitchError};
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::{Buffer, PortBuffer, Reader, Threshold};
 use sluice_asic::units::{Bytes, Cells, Time};
-use sluice_exec::pass::Executor;
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Returns the shared buffer, if there is one; ports are numbered as in [`Switch::flow`].
     #[must_use]
     pub fn buffer(&self) -> Option<&Buffer> {
@@ -50,11 +49,12 @@ impl<E: Executor> Switch<E> {
 
     /// Switches SONiC's BIG_RED_SWITCH. On: every lossless queue drops waiting and arriving packets, and the
     /// watchdog stops looking for storms. Off: both are reverted (model: buffer §2.3).
-    pub fn big_red_switch(&mut self, on: bool, sink: &mut impl Sink) {
+    pub fn big_red_switch(&mut self, on: bool, sink: &mut dyn Sink) {
         let Some(flow) = &mut self.flow else { return };
         if std::mem::replace(&mut flow.big_red_switch, on) == on {
             return;
         }
+        self.watched = sink.watches();
         let lossless = |(port, of): (u16, &PortBuffer)| -> Vec<(u16, u8)> {
             let queues = (0u8..).zip(&of.queues);
             queues.filter(|(_, q)| q.lossless && q.priority.is_some()).map(|(id, _)| (port, id)).collect()

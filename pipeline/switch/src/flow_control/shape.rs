@@ -3,9 +3,8 @@
 use crate::{Switch, SwitchError};
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::{Guarantee, QueueId, ShaperConfig, TmPort};
-use sluice_exec::pass::Executor;
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Sets the maximum rate of a port, from its next packet on; `None` removes the limit.
     ///
     /// # Errors

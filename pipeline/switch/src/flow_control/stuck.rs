@@ -11,9 +11,8 @@ use sluice_asic::event::EventClass;
 use sluice_asic::tm::buffer::Rule;
 use sluice_asic::tm::{QueueId, TmPort};
 use sluice_asic::units::{Cells, Time};
-use sluice_exec::pass::Executor;
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Records that a queue sent a packet, or got one while it held `before` cells.
     #[inline]
     pub(super) fn moved(&mut self, now: Time, port: u16, queue: u8, before: Option<Cells>) {
@@ -36,7 +35,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Empties queues of a port that have sent nothing for too long, and schedules the next check.
-    pub(crate) fn stuck_queues(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
+    pub(crate) fn stuck_queues(&mut self, now: Time, port: u16, sink: &mut dyn Sink) {
         let Some(flow) = &mut self.flow else { return };
         let Some(timeout) = flow.config.stuck_queue_timeout else { return };
         let own = &mut flow.ports[usize::from(port)];

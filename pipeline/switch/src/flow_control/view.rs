@@ -5,7 +5,6 @@ use sluice_asic::tm::buffer::{Buffer, BufferConfig, PgConfig};
 use sluice_asic::tm::pfc::{PRIORITIES, PauseStats};
 use sluice_asic::tm::{Counter, QueueId, TmPort};
 use sluice_asic::units::Time;
-use sluice_exec::pass::Executor;
 
 /// Flow control of a device at one time.
 pub struct FlowView<'a> {
@@ -89,7 +88,7 @@ impl StormCounts {
     }
 }
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Returns true if PFC frames of a port's peer pause a queue.
     pub(crate) fn is_paused_by_peer(&self, port: u16, queue: u8) -> bool {
         let Some(flow) = &self.flow else { return false };

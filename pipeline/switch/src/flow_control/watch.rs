@@ -11,9 +11,8 @@ use sluice_asic::tm::buffer::Rule;
 use sluice_asic::tm::watchdog::{Sample, WatchdogAction, WatchdogEvent};
 use sluice_asic::tm::{QueueId, TmPort};
 use sluice_asic::units::{Duration, Time};
-use sluice_exec::pass::Executor;
 
-impl<E: Executor> Switch<E> {
+impl Switch<'_> {
     /// Records the present state of a port and starts polls, because a storm may begin.
     pub(super) fn watch(&mut self, now: Time, port: u16) {
         let Some(flow) = &mut self.flow else { return };
@@ -62,7 +61,7 @@ impl<E: Executor> Switch<E> {
     }
 
     /// Polls a port's queues.
-    pub(crate) fn watchdog_poll(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
+    pub(crate) fn watchdog_poll(&mut self, now: Time, port: u16, sink: &mut dyn Sink) {
         if self.flow.as_ref().is_some_and(|flow| flow.big_red_switch) {
             // No storms are looked for in this state.
             self.stop_polling(port);
@@ -104,7 +103,7 @@ impl<E: Executor> Switch<E> {
         queue: u8,
         action: WatchdogAction,
         event: WatchdogEvent,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) {
         if action == WatchdogAction::Alert {
             return;
@@ -121,7 +120,7 @@ impl<E: Executor> Switch<E> {
         queue: u8,
         aside: bool,
         drops: bool,
-        sink: &mut impl Sink,
+        sink: &mut dyn Sink,
     ) {
         let priority = self.queues_of(port).iter().find(|(q, _)| *q == queue).map(|(_, p)| *p);
         let (Some(priority), Some(flow)) = (priority, &mut self.flow) else { return };

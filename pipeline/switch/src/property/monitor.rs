@@ -3,7 +3,7 @@
 use super::{Departed, Ended, Entered, Finding, Origin, Property, Settled};
 use crate::{Left, Lost, Switch};
 use sluice_asic::units::Time;
-use sluice_exec::pass::{Executor, State};
+use sluice_exec::pass::State;
 use sluice_ir::Program;
 
 /// A violation of a property.
@@ -108,7 +108,7 @@ impl Monitor {
     }
 
     /// Handles the end of the run.
-    pub fn settled<E: Executor>(&mut self, switch: &Switch<E>) {
+    pub fn settled(&mut self, switch: &Switch<'_>) {
         let states: Vec<&State> = switch.pipe_states().collect();
         let settled = Settled {
             program: &self.program,

@@ -5,7 +5,6 @@ use crate::conweave::world::{Build, Sent, TICK, Tor, UPLINK, at_tick};
 use sluice_asic::tm::ShaperConfig;
 use sluice_asic::units::{BitRate, Bytes};
 use sluice_control::{ControlOp, DeviceOp};
-use sluice_exec::engine::Engine;
 use sluice_programs::conweave::Params;
 use std::sync::OnceLock;
 
@@ -16,7 +15,7 @@ pub(crate) fn build() -> &'static Build {
 
 /// A DstToR whose clock begins at tick 1000, and the frames that its hosts received.
 pub(crate) struct Dest {
-    pub(crate) tor: Tor<Engine>,
+    pub(crate) tor: Tor,
     pub(crate) flows: Vec<Flow>,
     pub(crate) out: Vec<Sent>,
 }

@@ -4,7 +4,6 @@ use crate::conweave::wire::{Flow, data};
 use crate::conweave::world::{Build, Net, TICK, at_tick};
 use sluice_asic::salu::State as Element;
 use sluice_control::ControlOp;
-use sluice_exec::engine::Engine;
 use sluice_programs::conweave::Params;
 use std::collections::VecDeque;
 
@@ -46,7 +45,7 @@ impl GoBackN {
         }
     }
 
-    fn sends(&mut self, now: u64, net: &mut Net<Engine>) {
+    fn sends(&mut self, now: u64, net: &mut Net) {
         let mut at = now;
         while at < now + STEP && self.next < (self.acknowledged + WINDOW).min(PACKETS) {
             net.send(at, self.flow, data(self.flow, self.next));

@@ -113,7 +113,8 @@ fn run(rows: u16) -> Shares {
     }
     let engine = Engine::new(&program, &placement, &control).unwrap();
     let mut switch =
-        Switch::new(&program, &placement, &ports, control, engine, SwitchConfig::default()).unwrap();
+        Switch::new(&program, &placement, &ports, control, Box::new(engine), SwitchConfig::default())
+            .unwrap();
     let host = |net, n| u32::from(Ipv4Addr::new(10, 0, net, n));
     let config = HotFlowConfig {
         latency: Duration::from_micros(50),
@@ -124,7 +125,7 @@ fn run(rows: u16) -> Shares {
     };
     let mut agent = HotFlows::new(&program, [(host(1, 1), 0), (host(2, 1), 1)].into(), config).unwrap();
     let mut out = Out::default();
-    let tell = |switch: &mut Switch<Engine>, out: &mut Out, agent: &mut HotFlows, until: u64| {
+    let tell = |switch: &mut Switch<'_>, out: &mut Out, agent: &mut HotFlows, until: u64| {
         switch.advance(Time::from_nanos(until), out).unwrap();
         for (time, data) in std::mem::take(&mut out.digests) {
             agent.digest(time, 0, &data);

@@ -5,8 +5,6 @@ use crate::conweave::world::{Build, Hop, Net, TICK, at_tick};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use sluice_exec::engine::Engine;
-use sluice_exec::pass::Executor;
 use sluice_programs::conweave::Params;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -24,7 +22,7 @@ fn flows(n: u16) -> Vec<Flow> {
 const BASE: u64 = 2_000;
 
 /// Sends DATA of every flow at an even pace.
-fn load<E: Executor>(net: &mut Net<E>, flows: &[Flow], from: u64, until: u64, gap: u64) -> u32 {
+fn load(net: &mut Net, flows: &[Flow], from: u64, until: u64, gap: u64) -> u32 {
     let (mut t, mut psn) = (from, 0);
     while t < until {
         for (n, flow) in (0u64..).zip(flows) {
@@ -42,7 +40,7 @@ fn is_data(hop: &Hop) -> bool {
 }
 
 /// Returns the TAILs that a ToR sent.
-fn tails<E: Executor>(net: &Net<E>, from: u8) -> usize {
+fn tails(net: &Net, from: u8) -> usize {
     net.hops.iter().filter(|h| h.from == from && h.seen.as_ref().is_some_and(|s| s.cw.tail)).count()
 }
 
@@ -137,7 +135,7 @@ fn scenario_12_13_a_lost_clear_pins_the_flow_until_it_is_silent() {
 }
 
 /// Sends one DATA of a flow and `load` from hosts of ToR 2 to hosts of ToR 1. Returns the net after the run.
-fn answered(flow: Flow, load: &[Flow], frames: u64) -> Net<Engine> {
+fn answered(flow: Flow, load: &[Flow], frames: u64) -> Net {
     let mut net = Net::new(build(), &[flow], &at_tick(1000));
     // A frame of 1,070 bytes takes less than 22 ns on a line of 400 Gb/s.
     for n in 0..frames {
@@ -151,7 +149,7 @@ fn answered(flow: Flow, load: &[Flow], frames: u64) -> Net<Engine> {
 }
 
 /// Returns the RTT_REPLY of a net with one request, and the time since that request left.
-fn reply(net: &Net<Engine>) -> (Hop, u64) {
+fn reply(net: &Net) -> (Hop, u64) {
     let ask = net.hops.iter().find(|h| is_data(h) && h.seen.as_ref().unwrap().cw.ask).unwrap().ns;
     let replies: Vec<&Hop> =
         net.hops.iter().filter(|h| h.from == 2 && h.seen.as_ref().unwrap().cw.opcode == 2).collect();
@@ -295,7 +293,7 @@ fn weather_of(
 
 impl Weather {
     /// Runs the net with these faults. Paths keep order, as links do.
-    fn blow<E: Executor>(&self, net: &mut Net<E>, until: u64) -> BTreeSet<(Flow, u32)> {
+    fn blow(&self, net: &mut Net, until: u64) -> BTreeSet<(Flow, u32)> {
         let mut last: BTreeMap<(u8, u16), u64> = BTreeMap::new();
         let mut gone = BTreeSet::new();
         net.run(until, &mut |hop, bytes| {
@@ -325,7 +323,7 @@ impl Weather {
 
 /// All events on paths and at hosts, in order of time, which does not depend on how far the ToRs are run at
 /// once.
-fn story<E: Executor>(mut net: Net<E>, flows: &[Flow], weather: &Weather) -> Vec<String> {
+fn story(mut net: Net, flows: &[Flow], weather: &Weather) -> Vec<String> {
     load(&mut net, flows, 0, 150_000, 1_500);
     weather.blow(&mut net, 1_500_000);
     let hops = net.hops.iter().map(|h| format!("{:9} {} {:?}", h.ns, h.path, h.seen));
@@ -336,7 +334,7 @@ fn story<E: Executor>(mut net: Net<E>, flows: &[Flow], weather: &Weather) -> Vec
 }
 
 /// Checks that every packet was delivered or lost, none twice, and that none is left.
-fn check_whole<E: Executor>(net: &Net<E>, flows: &[Flow], sent: u32, gone: &BTreeSet<(Flow, u32)>) {
+fn check_whole(net: &Net, flows: &[Flow], sent: u32, gone: &BTreeSet<(Flow, u32)>) {
     for flow in flows {
         let mut got = net.psns(*flow);
         got.sort_unstable();
@@ -347,7 +345,7 @@ fn check_whole<E: Executor>(net: &Net<E>, flows: &[Flow], sent: u32, gone: &BTre
 }
 
 /// Checks that packets of one flow between the ToRs use at most two paths at the same time.
-fn check_two_paths<E: Executor>(net: &Net<E>, flows: &[Flow]) {
+fn check_two_paths(net: &Net, flows: &[Flow]) {
     for flow in flows {
         let arrived: BTreeMap<u32, u64> =
             net.delivered.iter().filter(|(.., s)| s.flow == *flow).map(|(t, _, _, s)| (s.psn, *t)).collect();

@@ -2,7 +2,6 @@
 
 use crate::conweave::wire::{BTH, Cw, Flow, Seen, data, operation, read};
 use crate::conweave::world::{Build, TICK, Tor, UPLINK, at_tick};
-use sluice_exec::engine::Engine;
 use sluice_programs::conweave::Params;
 use std::sync::OnceLock;
 
@@ -22,7 +21,7 @@ fn elsewhere() -> Flow {
 
 /// A SrcToR with two flows, whose clock begins at tick 1000.
 struct Source {
-    tor: Tor<Engine>,
+    tor: Tor,
     now: u64,
     psn: u32,
     /// Reserved bits of the BTH in front of the sequence number, in the host's frames.

@@ -9,7 +9,6 @@ use sluice_asic::units::Time;
 use sluice_catalogue::StageProgram;
 use sluice_control::ControlState;
 use sluice_exec::engine::Engine;
-use sluice_exec::pass::Executor;
 use sluice_exec::reference::{Options, Reference};
 use sluice_place::verify;
 use sluice_programs::conweave_spine::ConWeaveSpine;
@@ -17,7 +16,7 @@ use sluice_programs::conweave_spine::{Params, program};
 use sluice_switch::{RxFrame, Switch, SwitchConfig};
 
 /// Returns the sent frames for these frames, 100 us apart: front-panel port and bytes.
-fn sent<E: Executor>(mut switch: Switch<E>, ports: &PortMap, frames: &[Vec<u8>]) -> Vec<(u16, Vec<u8>)> {
+fn sent(mut switch: Switch<'_>, ports: &PortMap, frames: &[Vec<u8>]) -> Vec<(u16, Vec<u8>)> {
     let mut out = Out::default();
     for (n, bytes) in (0u64..).zip(frames) {
         let frame = RxFrame { bytes, orig_len: bytes.len() as u32, tag: n };
@@ -54,7 +53,8 @@ fn data_goes_by_path_and_the_rest_by_hash() {
         let reference = Reference::new(&program, &control, options);
         let config = SwitchConfig::default();
         let switch =
-            Switch::new(&program, &placement, &ports, control.clone(), reference, config.clone()).unwrap();
+            Switch::new(&program, &placement, &ports, control.clone(), Box::new(reference), config.clone())
+                .unwrap();
         let expected = sent(switch, &ports, &frames);
         let fronts: Vec<u16> = expected.iter().map(|(f, _)| *f).collect();
         // ToR 2 has links 2 and 3; control packets and plain ones of a flow take one of them.
@@ -64,7 +64,8 @@ fn data_goes_by_path_and_the_rest_by_hash() {
         for batch in [1, 7, 64] {
             let engine = Engine::new(&program, &placement, &control).unwrap();
             let config = SwitchConfig { max_batch: batch, ..config.clone() };
-            let switch = Switch::new(&program, &placement, &ports, control.clone(), engine, config).unwrap();
+            let switch =
+                Switch::new(&program, &placement, &ports, control.clone(), Box::new(engine), config).unwrap();
             assert_eq!(sent(switch, &ports, &frames), expected, "{} batch {batch}", chip.name);
         }
     }

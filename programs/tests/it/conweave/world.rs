@@ -79,22 +79,28 @@ impl Build {
     }
 
     /// Returns one ToR that knows these flows, row 1 first.
-    pub(crate) fn tor(&self, net: u8, flows: &[Flow], config: SwitchConfig) -> Tor<Engine> {
+    pub(crate) fn tor(&self, net: u8, flows: &[Flow], config: SwitchConfig) -> Tor {
         let control = self.setup(net, &entries(flows, self.p.reply));
         let executor = self.engine(&control);
         self.tor_with(control, executor, config)
     }
 
     /// Returns the same ToR on the reference interpreter.
-    pub(crate) fn reference_tor(&self, net: u8, flows: &[Flow], config: SwitchConfig) -> Tor<Reference> {
+    pub(crate) fn reference_tor(&self, net: u8, flows: &[Flow], config: SwitchConfig) -> Tor {
         let control = self.setup(net, &entries(flows, self.p.reply));
         let executor = self.reference(&control);
         self.tor_with(control, executor, config)
     }
 
-    fn tor_with<E: Executor>(&self, control: ControlState, executor: E, config: SwitchConfig) -> Tor<E> {
+    fn tor_with(
+        &self,
+        control: ControlState,
+        executor: impl Executor + 'static,
+        config: SwitchConfig,
+    ) -> Tor {
         let switch =
-            Switch::new(&self.program, &self.placement, &self.ports, control, executor, config).unwrap();
+            Switch::new(&self.program, &self.placement, &self.ports, control, Box::new(executor), config)
+                .unwrap();
         Tor {
             switch,
             program: self.program.clone(),
@@ -150,8 +156,8 @@ impl Sink for Out {
 }
 
 /// One ToR.
-pub(crate) struct Tor<E> {
-    pub(crate) switch: Switch<E>,
+pub(crate) struct Tor {
+    pub(crate) switch: Switch<'static>,
     program: Program,
     /// Front-panel port of path 1.
     pub(crate) uplink: u16,
@@ -159,7 +165,7 @@ pub(crate) struct Tor<E> {
     pub(crate) sink: Out,
 }
 
-impl<E: Executor> Tor<E> {
+impl Tor {
     /// Passes in a frame whose first bit is at a front-panel port at this time.
     pub(crate) fn rx(&mut self, front: u16, ns: u64, bytes: &[u8]) {
         let frame = RxFrame { bytes, orig_len: bytes.len() as u32, tag: 0 };
@@ -254,8 +260,8 @@ pub(crate) struct Hop {
 }
 
 /// Two ToRs joined by scripted paths; ToR 1 has the hosts 10.0.1.x, ToR 2 10.0.2.x.
-pub(crate) struct Net<E> {
-    pub(crate) tors: [Tor<E>; 2],
+pub(crate) struct Net {
+    pub(crate) tors: [Tor; 2],
     /// Frames on their way to a ToR: time, order, ToR, front-panel port.
     flying: BTreeMap<(u64, u64), (usize, u16, Vec<u8>)>,
     order: u64,
@@ -266,23 +272,19 @@ pub(crate) struct Net<E> {
     pub(crate) now: u64,
 }
 
-impl Net<Engine> {
-    pub(crate) fn new(build: &Build, flows: &[Flow], config: &SwitchConfig) -> Net<Engine> {
+impl Net {
+    pub(crate) fn new(build: &Build, flows: &[Flow], config: &SwitchConfig) -> Net {
         let tor = |net| build.tor(net, flows, SwitchConfig { device: u32::from(net), ..config.clone() });
         Net::of([tor(1), tor(2)])
     }
-}
 
-impl Net<Reference> {
-    pub(crate) fn reference(build: &Build, flows: &[Flow], config: &SwitchConfig) -> Net<Reference> {
+    pub(crate) fn reference(build: &Build, flows: &[Flow], config: &SwitchConfig) -> Net {
         let tor =
             |net| build.reference_tor(net, flows, SwitchConfig { device: u32::from(net), ..config.clone() });
         Net::of([tor(1), tor(2)])
     }
-}
 
-impl<E: Executor> Net<E> {
-    fn of(tors: [Tor<E>; 2]) -> Net<E> {
+    fn of(tors: [Tor; 2]) -> Net {
         Net { tors, flying: BTreeMap::new(), order: 0, delivered: Vec::new(), hops: Vec::new(), now: 0 }
     }
 
@@ -300,7 +302,7 @@ impl<E: Executor> Net<E> {
     /// Runs up to a time under a script.
     pub(crate) fn run(&mut self, until: u64, script: &mut Script<'_>) {
         loop {
-            let next = |t: &Tor<E>| t.switch.next_time().map(|t| t.as_ps().div_ceil(1000));
+            let next = |t: &Tor| t.switch.next_time().map(|t| t.as_ps().div_ceil(1000));
             let inside = self.tors.iter().filter_map(next).min();
             let arrival = self.flying.keys().next().map(|k| k.0);
             let Some(t) = inside.into_iter().chain(arrival).min().filter(|t| *t <= until) else { break };

@@ -6,7 +6,6 @@ use sluice_asic::tm::buffer::BufferFile;
 use sluice_build::net::ether_type::IPV4;
 use sluice_build::net::{Ethernet, Ipv4};
 use sluice_build::*;
-use sluice_exec::engine::Engine;
 use sluice_ir::Program;
 use sluice_switch::{BufferSetup, Switch, SwitchConfig};
 use std::sync::OnceLock;
@@ -101,7 +100,7 @@ pub(crate) fn config(changes: &[(&str, &str)]) -> SwitchConfig {
     SwitchConfig { buffer: Some(BufferSetup { file, seed: 1 }), ..SwitchConfig::default() }
 }
 
-pub(crate) fn switch(config: SwitchConfig) -> Switch<Engine> {
+pub(crate) fn switch(config: SwitchConfig) -> Switch<'static> {
     world().switch(world().engine(), config)
 }
 

@@ -5,7 +5,6 @@ use crate::switch::world::{Frame, Recorder, Seen, run};
 use sluice_asic::tm::ShaperConfig;
 use sluice_asic::units::{BitRate, Bytes};
 use sluice_control::{ControlOp, DeviceOp};
-use sluice_exec::engine::Engine;
 use sluice_switch::Switch;
 
 /// Returns the time at which each packet of a queue of port 9 was dequeued, in ps.
@@ -19,7 +18,7 @@ fn departures(seen: &Recorder, queue: u8) -> Vec<u64> {
     times
 }
 
-fn served(setup: impl Fn(&mut Switch<Engine>)) -> Recorder {
+fn served(setup: impl Fn(&mut Switch<'_>)) -> Recorder {
     let mut frames: Vec<Frame> = train(0, 0, 200, &packet(9, 3, 0, 980));
     frames.extend(train(1, 0, 200, &packet(9, 0, 0, 980)));
     frames.sort_by_key(|f| (f.ps, f.front));
@@ -93,7 +92,7 @@ fn shapers_and_turns_of_a_file_reach_the_device() {
     frames.extend(train(1, 0, 50, &packet(9, 0, 0, 980)));
     frames.sort_by_key(|f| (f.ps, f.front));
     let mut device =
-        Switch::new(&w.program, &w.placement, &w.ports, control, w.engine(), config(&[])).unwrap();
+        Switch::new(&w.program, &w.placement, &w.ports, control, Box::new(w.engine()), config(&[])).unwrap();
     let seen = run(w, &mut device, &frames, 8);
     let shaped = departures(&seen, 3);
     assert!(shaped.windows(2).all(|w| w[1] - w[0] >= 799_000), "{shaped:?}");

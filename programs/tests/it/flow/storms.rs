@@ -3,7 +3,6 @@
 use crate::flow::aim::{config, packet, pfc, switch, world};
 use crate::switch::world::{Frame, Recorder, run};
 use sluice_asic::units::Duration;
-use sluice_exec::engine::Engine;
 use sluice_switch::Switch;
 
 const MS: u64 = 1_000_000_000;
@@ -16,7 +15,7 @@ fn watchdog(action: &str) -> String {
 
 /// A storm on priority 3 of port 9 from 250 ms on: a frame each 40 us, so that the pause never ends. Queues 3 and 1 get
 /// a packet every 5 ms.
-fn storm(action: &str, until_ms: u64, run_ms: u64) -> (Switch<Engine>, Recorder) {
+fn storm(action: &str, until_ms: u64, run_ms: u64) -> (Switch<'static>, Recorder) {
     let dog = watchdog(action);
     let mut frames: Vec<Frame> = Vec::new();
     let mut at = 250 * MS;
@@ -34,7 +33,7 @@ fn storm(action: &str, until_ms: u64, run_ms: u64) -> (Switch<Engine>, Recorder)
     (device, seen)
 }
 
-fn queue(device: &Switch<Engine>) -> sluice_switch::QueueFlowView {
+fn queue(device: &Switch<'_>) -> sluice_switch::QueueFlowView {
     let view = device.flow(device.time()).unwrap();
     view.ports.iter().find(|p| p.name == "9").unwrap().queues[3]
 }

@@ -429,7 +429,8 @@ fn uplinks_of_another_pipe_are_refused() {
     for name in ["conga", "hula"] {
         let world = World::new(name, &["uplinks=8-11"]);
         let (control, engine, config) = (world.control.clone(), world.engine(), SwitchConfig::default());
-        let refused = Switch::new(&world.program, &world.placement, &world.ports, control, engine, config);
+        let refused =
+            Switch::new(&world.program, &world.placement, &world.ports, control, Box::new(engine), config);
         let why = refused.err().map(|e| e.to_string()).unwrap_or_default();
         assert!(why.contains("pipe"), "{name}: {why}");
     }

@@ -91,7 +91,8 @@ pub(crate) fn run_from(
     let engine = Engine::new(&world.program, &world.placement, &world.control).unwrap();
     let control = world.control.clone();
     let mut switch =
-        Switch::new(&world.program, &world.placement, &world.ports, control, engine, config).unwrap();
+        Switch::new(&world.program, &world.placement, &world.ports, control, Box::new(engine), config)
+            .unwrap();
     for (ns, op) in later {
         switch.control(Time::from_nanos(*ns), op.clone()).unwrap();
     }

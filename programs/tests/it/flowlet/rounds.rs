@@ -82,7 +82,8 @@ impl Case {
         let engine = Engine::new(program, placement, control).unwrap();
         let config = SwitchConfig::default();
         let program = std::sync::Arc::new(program.clone());
-        let mut switch = Switch::new(&program, placement, ports, control.clone(), engine, config).unwrap();
+        let mut switch =
+            Switch::new(&program, placement, ports, control.clone(), Box::new(engine), config).unwrap();
         let mut notes = Notes { needs_every_round, sent: Vec::new(), ended: 0 };
         let port = ports.front(FrontPort(0)).unwrap().dev_port;
         for (tag, (ns, bytes)) in (0..).zip(&self.frames) {

@@ -7,7 +7,6 @@ use sluice_asic::port::{DevPort, FrontPort, PortMap};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{Cells, Time};
 use sluice_control::{ControlOp, ControlState};
-use sluice_exec::engine::Engine;
 use sluice_exec::pass::Executor;
 use sluice_ir::{Program, text};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
@@ -105,7 +104,7 @@ impl Bench {
         self
     }
 
-    pub(crate) fn switch(&self) -> Switch<Engine> {
+    pub(crate) fn switch(&self) -> Switch<'static> {
         self.world.switch(self.world.engine(), self.config.clone())
     }
 
@@ -114,7 +113,7 @@ impl Bench {
     }
 
     /// Passes the frames to a switch in order of time, and runs it for this time after the last one.
-    pub(crate) fn run(&self, frames: &[Frame], after: u64) -> (Switch<Engine>, Recorder) {
+    pub(crate) fn run(&self, frames: &[Frame], after: u64) -> (Switch<'static>, Recorder) {
         let mut switch = self.switch();
         let mut seen = Recorder::default();
         self.send(&mut switch, frames, &mut seen);
@@ -124,7 +123,7 @@ impl Bench {
         (switch, seen)
     }
 
-    pub(crate) fn send(&self, switch: &mut Switch<Engine>, frames: &[Frame], seen: &mut Recorder) {
+    pub(crate) fn send(&self, switch: &mut Switch<'_>, frames: &[Frame], seen: &mut Recorder) {
         for (tag, f) in (0..).zip(frames) {
             let rx = RxFrame { bytes: &f.bytes, orig_len: f.bytes.len() as u32, tag };
             switch.rx(self.port(f.front), Time::from_ps(f.ps), rx).unwrap();
@@ -132,7 +131,7 @@ impl Bench {
         }
     }
 
-    pub(crate) fn drain(&self, switch: &mut Switch<Engine>, seen: &mut Recorder) {
+    pub(crate) fn drain(&self, switch: &mut Switch<'_>, seen: &mut Recorder) {
         drain(switch, seen);
         assert!(switch.held().total() == 0 && switch.is_conserved());
     }
@@ -160,7 +159,7 @@ impl Bench {
     }
 
     /// Returns a counter summed over all pipes.
-    pub(crate) fn count(&self, switch: &Switch<Engine>, name: &str) -> u64 {
+    pub(crate) fn count(&self, switch: &Switch<'_>, name: &str) -> u64 {
         let (counter, _) = self.world.program.counters.iter().find(|(_, c)| c.name == name).unwrap();
         switch.state().counters[counter].iter().map(|c| c.packets).sum()
     }

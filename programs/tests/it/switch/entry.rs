@@ -98,7 +98,7 @@ fn what_cannot_be_is_said() {
             &world.placement,
             &world.ports,
             control,
-            world.engine(),
+            Box::new(world.engine()),
             config,
         );
         made.err().unwrap().to_string()

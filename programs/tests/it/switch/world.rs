@@ -59,9 +59,9 @@ impl World {
         Reference::new(&self.program, &self.control, Options { parser_cycles, ..Options::default() })
     }
 
-    pub(crate) fn switch<E: Executor>(&self, executor: E, config: SwitchConfig) -> Switch<E> {
+    pub(crate) fn switch(&self, executor: impl Executor + 'static, config: SwitchConfig) -> Switch<'static> {
         let control = self.control.clone();
-        Switch::new(&self.program, &self.placement, &self.ports, control, executor, config).unwrap()
+        Switch::new(&self.program, &self.placement, &self.ports, control, Box::new(executor), config).unwrap()
     }
 }
 
@@ -165,20 +165,15 @@ impl Sink for Recorder {
 }
 
 /// Passes the frames (in order of time) to the switch and runs it until it is empty, `step` frames between advances.
-pub(crate) fn run<E: Executor>(
-    world: &World,
-    switch: &mut Switch<E>,
-    frames: &[Frame],
-    step: usize,
-) -> Recorder {
+pub(crate) fn run(world: &World, switch: &mut Switch<'_>, frames: &[Frame], step: usize) -> Recorder {
     run_for(Recorder::default(), world, switch, frames, step)
 }
 
 /// Does the same as [`run`], with this sink.
-pub(crate) fn run_for<E: Executor>(
+pub(crate) fn run_for(
     mut sink: Recorder,
     world: &World,
-    switch: &mut Switch<E>,
+    switch: &mut Switch<'_>,
     frames: &[Frame],
     step: usize,
 ) -> Recorder {
@@ -198,7 +193,7 @@ pub(crate) fn run_for<E: Executor>(
 }
 
 /// Runs until no event is left.
-pub(crate) fn drain<E: Executor>(switch: &mut Switch<E>, sink: &mut Recorder) {
+pub(crate) fn drain(switch: &mut Switch<'_>, sink: &mut Recorder) {
     while let Some(next) = switch.next_time() {
         switch.advance(next, sink).unwrap();
         assert!(switch.is_conserved());

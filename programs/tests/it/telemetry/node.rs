@@ -120,11 +120,12 @@ impl Node {
         told
     }
 
-    fn story<E: Executor>(&self, executor: E, max_batch: usize, frames: &[Frame]) -> Story {
+    fn story(&self, executor: impl Executor + 'static, max_batch: usize, frames: &[Frame]) -> Story {
         let config = SwitchConfig { max_batch, ..self.config.clone() };
         let control = self.control.clone();
         let mut switch =
-            Switch::new(&self.program, &self.placement, &self.ports, control, executor, config).unwrap();
+            Switch::new(&self.program, &self.placement, &self.ports, control, Box::new(executor), config)
+                .unwrap();
         for (time, op) in &self.later {
             switch.control(*time, op.clone()).unwrap();
         }

@@ -14,7 +14,6 @@ use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::tm::source::PfcSource;
 use sluice_asic::units::{Bytes, Duration, Length, Time};
 use sluice_control::{ControlOp, MulticastNode};
-use sluice_exec::engine::Engine;
 use sluice_switch::{FlowView, RxFrame, Switch, SwitchConfig, Timeline};
 use std::collections::BTreeMap;
 
@@ -58,7 +57,7 @@ pub(crate) struct Flooded {
 
 /// A device with its senders and collector.
 pub(crate) struct Bench {
-    pub(crate) switch: Switch<Engine>,
+    pub(crate) switch: Switch<'static>,
     pub(crate) config: BufferConfig,
     pub(crate) ports: PortMap,
     /// Cable of senders that obey PFC and name no cable.

@@ -84,13 +84,15 @@ impl Forwarder {
         Ok(ports.keep_front(n.unwrap_or(PORTS)))
     }
 
-    pub(crate) fn switch(&self, ports: &PortMap, config: SwitchConfig) -> Result<Switch<Engine>, NoSwitch> {
+    pub(crate) fn switch(&self, ports: &PortMap, config: SwitchConfig) -> Result<Switch<'static>, NoSwitch> {
         let control = control_state(&self.program, &self.placement);
         let engine = Engine::new(&self.program, &self.placement, &control)
             .map_err(|e| NoSwitch::Other(e.to_string()))?;
-        Switch::new(&self.program, &self.placement, ports, control, engine, config).map_err(|e| match e {
-            sluice_switch::SwitchError::Buffer(problems) => NoSwitch::Profile(problems),
-            other => NoSwitch::Other(other.to_string()),
+        Switch::new(&self.program, &self.placement, ports, control, Box::new(engine), config).map_err(|e| {
+            match e {
+                sluice_switch::SwitchError::Buffer(problems) => NoSwitch::Profile(problems),
+                other => NoSwitch::Other(other.to_string()),
+            }
         })
     }
 }

@@ -81,8 +81,15 @@ fn tofino_writes_elements_instead() {
     );
     let control = sluice_control::ControlState::new(&w.program);
     let reference = Reference::new(&w.program, &control, Options::default());
-    let mut switch =
-        Switch::new(&w.program, &w.placement, &w.ports, control, reference, SwitchConfig::default()).unwrap();
+    let mut switch = Switch::new(
+        &w.program,
+        &w.placement,
+        &w.ports,
+        control,
+        Box::new(reference),
+        SwitchConfig::default(),
+    )
+    .unwrap();
     let (_, op) = later(&w, "@1us register_fast_clear numbers").remove(0);
     assert_eq!(
         switch.apply(op).unwrap_err().to_string(),

@@ -129,9 +129,10 @@ impl World {
     }
 
     /// Returns a timed switch with nothing set up.
-    pub(crate) fn switch(&self) -> Switch<Reference> {
+    pub(crate) fn switch(&self) -> Switch<'static> {
         let (reference, config) = (self.reference(), self.config.clone());
-        Switch::new(&self.program, &self.placement, &self.ports, self.control(), reference, config).unwrap()
+        Switch::new(&self.program, &self.placement, &self.ports, self.control(), Box::new(reference), config)
+            .unwrap()
     }
 
     fn control(&self) -> ControlState {
@@ -152,10 +153,22 @@ impl World {
     }
 
     /// Runs the frames, passed in a few at a time, until `end`.
-    fn story<E: Executor>(&self, executor: E, config: SwitchConfig, frames: &[Frame], end: Time) -> Story {
-        let mut switch =
-            Switch::new(&self.program, &self.placement, &self.ports, self.control(), executor, config)
-                .unwrap();
+    fn story(
+        &self,
+        executor: impl Executor + 'static,
+        config: SwitchConfig,
+        frames: &[Frame],
+        end: Time,
+    ) -> Story {
+        let mut switch = Switch::new(
+            &self.program,
+            &self.placement,
+            &self.ports,
+            self.control(),
+            Box::new(executor),
+            config,
+        )
+        .unwrap();
         for (time, op) in &self.later {
             switch.control(*time, op.clone()).unwrap();
         }

@@ -210,11 +210,11 @@ fn tofino_and_runs_without_time_refuse_it() {
         &w.placement,
         &w.ports,
         sluice_control::ControlState::new(&w.program),
-        sluice_exec::reference::Reference::new(
+        Box::new(sluice_exec::reference::Reference::new(
             &w.program,
             &sluice_control::ControlState::new(&w.program),
             Default::default(),
-        ),
+        )),
         w.config.clone(),
     );
     let text = refused.err().unwrap().to_string();

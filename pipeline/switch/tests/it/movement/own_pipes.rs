@@ -197,7 +197,7 @@ fn a_borrowed_executor_looks_up_the_same_everywhere() {
         &w.placement,
         &w.ports,
         control.clone(),
-        &mut engine,
+        Box::new(&mut engine),
         SwitchConfig::default(),
     );
     let said = borrowed.err().unwrap().to_string();
@@ -207,8 +207,15 @@ fn a_borrowed_executor_looks_up_the_same_everywhere() {
     );
     // A pipe that the device does not have.
     let reference: Reference<NoTrace> = Reference::new(&w.program, &control, Options::default());
-    let mut switch =
-        Switch::new(&w.program, &w.placement, &w.ports, control, reference, SwitchConfig::default()).unwrap();
+    let mut switch = Switch::new(
+        &w.program,
+        &w.placement,
+        &w.ports,
+        control,
+        Box::new(reference),
+        SwitchConfig::default(),
+    )
+    .unwrap();
     let script: Script =
         lines::parse(&w.program, "register_write seen 0 1", "one.txt").unwrap_or_else(|e| panic!("{e:#?}"));
     let op = script.ops[0].op.clone();

@@ -105,7 +105,8 @@ fn port_maps_that_split_state_are_refused_with_the_reason() {
     assert!(sluice_report::text(&report).contains(line));
     let control = ControlState::new(&w.program);
     let reference = Reference::new(&w.program, &control, Options::default());
-    let made = Switch::new(&w.program, &w.placement, &whole, control, reference, SwitchConfig::default());
+    let made =
+        Switch::new(&w.program, &w.placement, &whole, control, Box::new(reference), SwitchConfig::default());
     assert_eq!(made.err().unwrap().to_string(), reason);
 }
 

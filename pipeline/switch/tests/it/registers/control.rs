@@ -53,7 +53,11 @@ impl Sink for Out {
 
 /// Sends a packet to slot 3 every 100 ns, with changes in between; returns the sent packets, the readings and the
 /// state.
-fn run<E: Executor>(executor: E, chip: &ChipSpec, batch: usize) -> (Vec<Vec<u8>>, Vec<[u64; 3]>, State) {
+fn run(
+    executor: impl Executor + 'static,
+    chip: &ChipSpec,
+    batch: usize,
+) -> (Vec<Vec<u8>>, Vec<[u64; 3]>, State) {
     let program = source();
     let placement = placed(&program, chip);
     let mut control = ControlState::new(&program);
@@ -62,7 +66,7 @@ fn run<E: Executor>(executor: E, chip: &ChipSpec, batch: usize) -> (Vec<Vec<u8>>
     lines::parse(&program, start, "start").unwrap().apply(&program, &mut control).unwrap();
     let ports = PortMap::default_for(chip).unwrap();
     let config = SwitchConfig { max_batch: batch, ..SwitchConfig::default() };
-    let mut switch = Switch::new(&program, &placement, &ports, control, executor, config).unwrap();
+    let mut switch = Switch::new(&program, &placement, &ports, control, Box::new(executor), config).unwrap();
     let changes = "@1us register_read seen 3
 @2us register_write seen 3 0x1000
 @2us meter_clear police
@@ -222,7 +226,7 @@ fn what_needs_time_is_refused_where_there_is_none() {
     let config = SwitchConfig { mode: Mode::Functional, ..SwitchConfig::default() };
     let control = ControlState::new(&program);
     let reference = Reference::new(&program, &control, Options::default());
-    let refused = Switch::new(&program, &placement, &ports, control, reference, config).err();
+    let refused = Switch::new(&program, &placement, &ports, control, Box::new(reference), config).err();
     assert!(
         matches!(&refused, Some(SwitchError::NeedsTime { needs, .. }) if needs.contains("meters")),
         "{refused:?}"
@@ -233,7 +237,8 @@ fn what_needs_time_is_refused_where_there_is_none() {
     script.apply(&program, &mut control).unwrap();
     let reference = Reference::new(&program, &control, Options::default());
     let refused =
-        Switch::new(&program, &placement, &ports, control, reference, SwitchConfig::default()).err();
+        Switch::new(&program, &placement, &ports, control, Box::new(reference), SwitchConfig::default())
+            .err();
     let text = refused.map(|e| e.to_string()).unwrap_or_default();
     assert!(text.contains("meter `police`: rate 1 per second is too low"), "{text}");
 }
@@ -252,12 +257,12 @@ parser ingress { start = first; state first { extract(h); transition accept; } }
 control ingress { call roll; if (m.coin == 1w1) { call heads; } else { call tails; } }
 deparser ingress { emit(h); }";
 
-fn chance<E: Executor>(executor: E, chip: &ChipSpec, config: SwitchConfig) -> Vec<Vec<u8>> {
+fn chance(executor: impl Executor + 'static, chip: &ChipSpec, config: SwitchConfig) -> Vec<Vec<u8>> {
     let program = text::parse(CHANCE).unwrap_or_else(|e| panic!("{e}"));
     let placement = placed(&program, chip);
     let ports = PortMap::default_for(chip).unwrap();
     let control = ControlState::new(&program);
-    let mut switch = Switch::new(&program, &placement, &ports, control, executor, config).unwrap();
+    let mut switch = Switch::new(&program, &placement, &ports, control, Box::new(executor), config).unwrap();
     let mut out = Out::default();
     for i in 0..200u64 {
         let frame = RxFrame { bytes: &[0; 60], orig_len: 60, tag: i };

@@ -87,14 +87,14 @@ impl Sink for Out {
 }
 
 /// A packet every 100 ns; the step changes at 1 µs and 2 µs.
-fn device<E: Executor>(program: &Program, executor: E, chip: &ChipSpec, batch: usize) -> Vec<u32> {
+fn device(program: &Program, executor: impl Executor + 'static, chip: &ChipSpec, batch: usize) -> Vec<u32> {
     let placement = placed(program, chip);
     let mut control = ControlState::new(program);
     let start = "register_param_set sums limit 1000000";
     lines::parse(program, start, "start").unwrap().apply(program, &mut control).unwrap();
     let ports = PortMap::default_for(chip).unwrap();
     let config = SwitchConfig { max_batch: batch, mode: Mode::Timed, ..SwitchConfig::default() };
-    let mut switch = Switch::new(program, &placement, &ports, control, executor, config).unwrap();
+    let mut switch = Switch::new(program, &placement, &ports, control, Box::new(executor), config).unwrap();
     let changes = "@1us register_param_set sums step 100\n@2us register_param_set sums step 0";
     for sourced in lines::parse_changes(program, changes, "changes").unwrap().ops {
         switch.control(Time::ORIGIN + sourced.at, sourced.op).unwrap();

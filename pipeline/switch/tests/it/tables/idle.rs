@@ -68,16 +68,16 @@ impl Sink for Story {
 type Traffic<'a> = &'a [(u64, u16, u16)];
 
 /// Runs packets (nanoseconds, dev_port, flow) and operations, up to `end`.
-fn device<E: Executor>(
+fn device(
     (p, placement): (&Program, &Placement),
     control: &ControlState,
-    executor: E,
+    executor: impl Executor + 'static,
     (mode, max_batch): (Mode, usize),
     (traffic, later, end): (Traffic<'_>, &[(u64, ControlOp)], u64),
 ) -> Story {
     let ports = PortMap::default_for(&placement.chip).unwrap();
     let config = SwitchConfig { mode, max_batch, ..SwitchConfig::default() };
-    let mut switch = Switch::new(p, placement, &ports, control.clone(), executor, config).unwrap();
+    let mut switch = Switch::new(p, placement, &ports, control.clone(), Box::new(executor), config).unwrap();
     let mut story = Story::default();
     for (at, op) in later {
         switch.control(Time::from_nanos(*at), op.clone()).unwrap();
@@ -309,7 +309,7 @@ proptest! {
         let mode = if timed { Mode::Timed } else { Mode::Functional };
         let engine = Engine::new(&p, &placement, &control).unwrap();
         let config = SwitchConfig { mode, ..SwitchConfig::default() };
-        let mut switch = Switch::new(&p, &placement, &ports, control, engine, config).unwrap();
+        let mut switch = Switch::new(&p, &placement, &ports, control, Box::new(engine), config).unwrap();
         let mut hits = hits;
         hits.sort_unstable();
         hits.dedup_by_key(|(after, _)| *after);
@@ -366,7 +366,8 @@ fn a_run_to_the_end_of_time_ends_with_the_last_packet() {
             let ports = PortMap::default_for(&chip).unwrap();
             let engine = Engine::new(&p, &placement, &control).unwrap();
             let config = SwitchConfig { mode, ..SwitchConfig::default() };
-            let mut switch = Switch::new(&p, &placement, &ports, control.clone(), engine, config).unwrap();
+            let mut switch =
+                Switch::new(&p, &placement, &ports, control.clone(), Box::new(engine), config).unwrap();
             let rx = RxFrame { bytes: &frame(0), orig_len: 64, tag: 0 };
             switch.rx(DevPort::new(8).unwrap(), Time::from_nanos(10_100), rx).unwrap();
             let mut story = Story::default();

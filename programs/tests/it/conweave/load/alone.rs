@@ -89,11 +89,6 @@ pub(super) fn law(alone: u64, timers: u64) -> u64 {
 }
 
 impl Laps {
-    /// Speed of the hosts' ports.
-    pub(super) fn gbps(&self) -> u64 {
-        self.shape.gbps
-    }
-
     /// Share of the recirculation port's line, in thousandths.
     pub(super) fn share(&self) -> u64 {
         self.laps * SLOT / WINDOW

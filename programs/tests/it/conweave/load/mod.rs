@@ -1,12 +1,10 @@
 //! The cost of reordering: recirculations by number of timer packets, and resources of flows that move all the time.
-//! These tests make `docs/conweave-load.md`, its drawing, and
-//! `docs/conweave-lap.md`.
+//! The `.txt` files beside the tests are their tables.
 
 mod alone;
 mod longer;
 mod moving;
-mod page;
-mod plot;
+mod tables;
 
 use crate::conweave::wire::{Cw, Flow, operation};
 use sluice_asic::chip::ChipSpec;

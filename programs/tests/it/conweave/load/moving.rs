@@ -58,13 +58,13 @@ pub(super) fn build(queues: u32) -> Build {
 }
 
 /// Returns bytes and packets in the reorder queues of a ToR, by port.
-fn waiting(tor: &Tor<sluice_exec::engine::Engine>) -> u64 {
+fn waiting(tor: &Tor) -> u64 {
     let queues = tor.switch.queues().filter(|(port, queue, _)| *port != RECIRCULATION.0 && *queue >= 2);
     queues.map(|(_, _, s)| s.enqueued.bytes.get() - s.dequeued.bytes.get()).sum()
 }
 
 /// Returns the owned cells of the queue table by host.
-fn owned(tor: &Tor<sluice_exec::engine::Engine>, build: &Build) -> Vec<u64> {
+fn owned(tor: &Tor, build: &Build) -> Vec<u64> {
     let per_port = build.p.queues.min(30) as usize;
     let mut by_host = vec![0; usize::from(HOSTS)];
     for way in ["owner", "owner_1", "owner_2", "owner_3"] {

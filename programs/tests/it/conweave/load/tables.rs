@@ -1,11 +1,7 @@
-//! `docs/conweave-load.md` and `docs/conweave-load.svg` are this test's output; `UPDATE_EXPECT=1` rewrites both files.
+//! Laps by number of timer packets, and what moving flows use: `laps.txt` and `moving.txt`, which `UPDATE_EXPECT=1` rewrites.
 
-use super::{alone, moving, plot};
-use crate::page::with_part;
+use super::{alone, moving};
 use expect_test::expect_file;
-
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conweave-load.md");
-const PLOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conweave-load.svg");
 
 /// Flows per host of the points, by shape.
 const ALONE: [&[u16]; 3] = [&[1, 5, 40], &[1, 8, 12, 13, 16, 24, 60], &[3, 30]];
@@ -35,14 +31,11 @@ fn measure() -> (Vec<alone::Laps>, Vec<moving::Used>) {
 }
 
 #[test]
-fn the_page_of_loads_is_what_is_measured() {
-    let page = std::fs::read_to_string(PAGE).unwrap();
+fn costs_by_load() {
     let (laps, used) = measure();
     let alone = laps[0].lap;
-    let drawing = plot::svg(&laps, alone);
     let laps = table(alone::HEAD, laps.iter().map(|l| l.row(alone)));
     let used = table(moving::HEAD, used.iter().map(moving::Used::row));
-    let page = with_part(&page, "laps", &laps);
-    expect_file![PAGE].assert_eq(&with_part(&page, "moving", &used));
-    expect_file![PLOT].assert_eq(&drawing);
+    expect_file!["laps.txt"].assert_eq(&laps);
+    expect_file!["moving.txt"].assert_eq(&used);
 }
