@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value as Json};
 use sluice_asic::names::nearest;
-use sluice_asic::toml_mistakes::line_of;
+use sluice_asic::toml_reader::line_of;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 

@@ -4,7 +4,7 @@ use super::host::HostSetting;
 use super::step::Step;
 use crate::language::expr::Expr;
 use serde::Deserialize;
-use sluice_asic::toml_mistakes::{in_words, line_of};
+use sluice_asic::toml_reader::{line_of, read};
 use sluice_asic::units::BitRate;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -177,8 +177,8 @@ impl ScenarioFile {
             line: line_of(text, at),
             message,
         };
-        let mut file: ScenarioFile = toml::from_str(text)
-            .map_err(|e| error(e.span().map_or(0, |span| span.start), in_words(e.message())))?;
+        let mut file: ScenarioFile =
+            read(text).map_err(|mistake| error(mistake.byte(), mistake.to_string()))?;
         (file.origin, file.text) = (origin.to_owned(), text.to_owned());
         for (i, scenario) in file.scenario.iter().enumerate() {
             let (at, scenario) = (scenario.span().start, scenario.get_ref());

@@ -12,7 +12,7 @@ use crate::language::seeds;
 use crate::language::seeds::SeedsSetting;
 use serde::Deserialize;
 use sluice_asic::mac::WireOverhead;
-use sluice_asic::toml_mistakes::{line_of, mistake};
+use sluice_asic::toml_reader::{Mistake, line_of, read};
 use sluice_asic::units::{BitRate, Duration};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -181,9 +181,8 @@ pub enum ContestError {
 
 impl ContestError {
     /// Returns the error of the parser with its line; an unknown key with the key that was probably meant.
-    pub(crate) fn toml(origin: &str, text: &str, error: toml::de::Error) -> ContestError {
-        let (line, what) = mistake(text, &error);
-        ContestError::Toml { origin: origin.to_owned(), line, what }
+    pub(crate) fn toml(origin: &str, text: &str, mistake: &Mistake) -> ContestError {
+        ContestError::Toml { origin: origin.to_owned(), line: mistake.line(text), what: mistake.to_string() }
     }
 
     /// Returns what is wrong, without the name of the file and the line.
@@ -202,9 +201,9 @@ impl Contest {
     pub fn parse(origin: &str, text: &str) -> Result<Contest, ContestError> {
         let name = || origin.to_owned();
         let missing = required::missing(text);
-        let parsed = toml::from_str(text).map_err(|e| match e.message().starts_with("missing field") {
-            true if !missing.is_empty() => Contest::lacks(origin, &missing),
-            _ => ContestError::toml(origin, text, e),
+        let parsed = read(text).map_err(|mistake| match mistake.missing_key() {
+            Some(_) if !missing.is_empty() => Contest::lacks(origin, &missing),
+            _ => ContestError::toml(origin, text, &mistake),
         });
         let mut file: Contest = parsed?;
         if missing.len() > 1 {

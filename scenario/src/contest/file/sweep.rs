@@ -3,6 +3,7 @@
 use super::contest::{Contest, ContestError};
 use crate::language::grid::{Combination, canonical, combinations, set};
 use serde_json::Value as Json;
+use sluice_asic::toml_reader::read;
 use toml::{Table, Value};
 
 /// One contest of a sweep; a file without `[sweep]` has one.
@@ -24,7 +25,7 @@ impl Point {
     pub fn parse_all(origin: &str, text: &str) -> Result<Vec<Point>, ContestError> {
         let base = Contest::parse(origin, text)?;
         let wrong = |what| ContestError::Value { origin: origin.to_owned(), what };
-        let mut table: Table = toml::from_str(text).map_err(|e| ContestError::toml(origin, text, e))?;
+        let mut table: Table = read(text).map_err(|mistake| ContestError::toml(origin, text, &mistake))?;
         let Some(swept) = table.remove("sweep") else {
             return Ok(vec![Point { contest: base, axes: Vec::new(), table }]);
         };

@@ -41,7 +41,7 @@ use keys::Table;
 use plan::{Builder, Ports};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use sluice_asic::toml_mistakes::line_of;
+use sluice_asic::toml_reader::line_of;
 use sluice_asic::units::{Duration, Time};
 use std::collections::BTreeMap;
 use std::fmt;
