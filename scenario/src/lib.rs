@@ -15,6 +15,8 @@
 mod buffer;
 pub mod contest;
 mod deadlocks;
+#[cfg(test)]
+mod handbook;
 mod language;
 mod nic_settings;
 pub mod ns3;

@@ -1,45 +1,48 @@
 //! Settings of parts of NICs that scenarios and contests share: DCQCN's reaction and notification points, and loss recovery.
 
+use crate::language::table;
 use serde::Deserialize;
 use sluice_asic::units::{BitRate, Bytes, Duration};
 use sluice_fabric::host::dcqcn::{
     Clamp, Coalescing, Mellanox, NotificationPoint, Published, ReactionConfig, ReactionPoint,
 };
 
-/// Settings of a reaction point; absent ones have the HPCC simulator's values, or the firmware's with form `firmware`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReactionSetting {
-    /// Form.
-    pub form: Form,
-    /// Link rate; in a contest the rate of the host's port by default, and never more than it.
-    pub line: Option<BitRate>,
-    /// Lower limit of the rate.
-    pub min: Option<BitRate>,
-    /// 1 / g, where g is the weight of a notification in alpha; at least 1.
-    pub one_by_g: Option<f64>,
-    /// Alpha before the first notification, 0 to 1.
-    pub alpha: Option<f64>,
-    /// Period without a notification after which alpha decays.
-    pub alpha_timer: Option<Duration>,
-    /// Period without a cut after which the rate is raised.
-    pub rate_timer: Option<Duration>,
-    /// Bytes after which the rate is raised.
-    pub byte_counter: Option<Bytes>,
-    /// Stages of fast recovery.
-    pub stages: Option<u32>,
-    /// Step of additive increase.
-    pub additive: Option<BitRate>,
-    /// Step of hyper increase.
-    pub hyper: Option<BitRate>,
-    /// Condition under which a cut sets the target to the rate.
-    pub clamp: Option<ClampName>,
-    /// True if a cut uses alpha from before the notification.
-    pub cut_first: Option<bool>,
-    /// Period of the monitor (forms `mellanox`, `firmware`): at most one cut per period.
-    pub monitor: Option<Duration>,
-    /// Time after a cut in which notifications are ignored (form `published`); none by default.
-    pub cut_window: Option<Duration>,
+table! {
+    /// Settings of a reaction point; absent ones have the HPCC simulator's values, or the firmware's with form `firmware`.
+    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct ReactionSetting {
+        /// Form: as published, with a rate decrease monitor, or as in mlx5 firmware.
+        pub form: Form,
+        /// Link rate; in a contest the rate of the host's port by default, and never more than it.
+        pub line: Option<BitRate>,
+        /// Lower limit of the rate; 100Mbps by default.
+        pub min: Option<BitRate>,
+        /// 1 / g, where g is the weight of a notification in alpha; at least 1; 16 by default.
+        pub one_by_g: Option<f64>,
+        /// Alpha before the first notification, 0 to 1; 1 by default.
+        pub alpha: Option<f64>,
+        /// Period without a notification after which alpha decays; 55us by default.
+        pub alpha_timer: Option<Duration>,
+        /// Period without a cut after which the rate is raised; 1500us by default.
+        pub rate_timer: Option<Duration>,
+        /// Bytes after which the rate is raised (forms `published`, `firmware`); 150000B by default.
+        pub byte_counter: Option<Bytes>,
+        /// Stages of fast recovery; 5 by default.
+        pub stages: Option<u32>,
+        /// Step of additive increase; 5Mbps by default.
+        pub additive: Option<BitRate>,
+        /// Step of hyper increase; 50Mbps by default.
+        pub hyper: Option<BitRate>,
+        /// Condition under which a cut sets the target to the rate; `after-raise` by default.
+        pub clamp: Option<ClampName>,
+        /// True if a cut uses alpha from before the notification; true by default.
+        pub cut_first: Option<bool>,
+        /// Period of the monitor (forms `mellanox`, `firmware`): at most one cut per period; 4us by default.
+        pub monitor: Option<Duration>,
+        /// Time after a cut in which notifications are ignored (form `published`); none by default.
+        pub cut_window: Option<Duration>,
+    }
 }
 
 /// The form of a reaction point.
@@ -66,16 +69,18 @@ pub enum ClampName {
     AfterBytes,
 }
 
-/// Settings of a notification point. Without `interval` and `window`, every marked packet is answered.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct NotificationSetting {
-    /// Least time between two CNPs.
-    pub interval: Option<Duration>,
-    /// Length of windows, counted from time 0, with at most one CNP each.
-    pub window: Option<Duration>,
-    /// Queue pairs that the limit counts together; each on its own by default.
-    pub scope: ScopeName,
+table! {
+    /// Settings of a notification point. Without `interval` and `window`, every marked packet is answered.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct NotificationSetting {
+        /// Least time between two CNPs.
+        pub interval: Option<Duration>,
+        /// Length of windows, counted from time 0, with at most one CNP each.
+        pub window: Option<Duration>,
+        /// Queue pairs that the limit counts together; each on its own by default.
+        pub scope: ScopeName,
+    }
 }
 
 /// Queue pairs that a limit on CNPs counts together.

@@ -23,11 +23,13 @@ pub mod workload;
 
 pub use crate::language::seeds::SeedsSetting;
 pub use file::contest::{AloneName, Contest, ContestError, Contestant};
+#[cfg(test)]
+pub(crate) use file::hosts::TRANSPORT_KEYS;
 pub use file::hosts::{
     BusSetting, CadenceName, CarrierName, ClassSetting, CongestionName, Generation, HostsSetting,
     HpccSetting, IdleName, LayoutName, LoopbackSetting, PacingSetting, RateDctcpSetting, ReuseName,
-    TcpCongestionName, TcpSetting, TelemetrySetting, TimelySetting, TransportSetting, UdpSetting,
-    VendorSetting, WindowSetting,
+    TcpCongestionName, TcpSetting, TelemetrySetting, TimelySetting, TransportKeys, TransportSetting,
+    UdpSetting, VendorSetting, WindowSetting,
 };
 pub use file::metrics::{MetricsSetting, SizeBin};
 pub use file::roles::{RoleProgram, RoleSetting};
@@ -36,7 +38,7 @@ pub use file::sweep::Point;
 pub use judge::{Judged, Verdict, Verdicts, checks, judged};
 pub use network::prepared::{ContestSetup, RunError};
 pub use network::written_flows::{WrittenFlows, write_flows};
-pub use results::ideal_times::Alone;
+pub use results::ideal_times::IdealTimes;
 pub use results::interval::Estimate;
 pub use results::performance::{Performance, Sent, Sizes, Slowdowns, Unfinished};
 pub use results::run_store::{

@@ -4,7 +4,7 @@
 //! Trains of frames are merged by time. A sender that obeys PFC receives the PFC frames of its port after the cable's
 //! delay. The device never runs further ahead of a sender than a pause needs to take effect.
 
-use super::events::Seen;
+use super::events::DeviceEvents;
 use super::forward::{Forwarder, NoSwitch};
 use super::frames::Target;
 use super::timeline::Watch;
@@ -62,7 +62,7 @@ pub(crate) struct Bench {
     pub(crate) ports: PortMap,
     /// Cable of senders that obey PFC and name no cable.
     pub(crate) cable: Length,
-    pub(crate) seen: Seen,
+    pub(crate) seen: DeviceEvents,
     pub(crate) flooded: Flooded,
     pub(crate) now: Time,
     /// Time from which on sent packets are counted.
@@ -88,7 +88,7 @@ impl Bench {
             config,
             ports,
             cable,
-            seen: Seen::default(),
+            seen: DeviceEvents::default(),
             flooded: Flooded::default(),
             now: Time::ORIGIN,
             mark: Time::ORIGIN,
@@ -358,7 +358,7 @@ impl Bench {
     /// Unblocks a port until it has sent `n` packets.
     pub(crate) fn depart(&mut self, front: i128, n: u64) -> Result<(), String> {
         let port = self.dev(front)?;
-        let count = |seen: &Seen| seen.departures.get(&port.number()).copied().unwrap_or(0);
+        let count = |seen: &DeviceEvents| seen.departures.get(&port.number()).copied().unwrap_or(0);
         let (until, end) = (count(&self.seen) + n, self.now + PATIENCE);
         self.switch.block(port, false).map_err(|e| e.to_string())?;
         while count(&self.seen) < until {

@@ -14,7 +14,7 @@ const BEHIND_ETHERNET: usize = 14;
 
 /// A packet that was sent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Out {
+pub(crate) struct SentPacket {
     pub(crate) port: u16,
     pub(crate) from: u16,
     pub(crate) queue: u8,
@@ -26,8 +26,8 @@ pub(crate) struct Out {
 
 /// Events since the last `clear`.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
-    pub(crate) out: Vec<Out>,
+pub(crate) struct DeviceEvents {
+    pub(crate) out: Vec<SentPacket>,
     /// Port, queue and time of departures from queues.
     pub(crate) dequeued: Vec<(u16, u8, Time)>,
     /// Dropped and consumed packets, by reason.
@@ -44,7 +44,7 @@ pub(crate) struct Seen {
     pub(crate) last_data: BTreeMap<u16, Vec<u8>>,
 }
 
-impl Seen {
+impl DeviceEvents {
     /// Restarts the counts.
     pub(crate) fn clear(&mut self) {
         self.out.clear();
@@ -59,13 +59,13 @@ fn is_ce(head: &[u8]) -> bool {
     head.get(TYPE_AT..TYPE_AT + 2) == Some(&[0x08, 0x00]) && head.get(TOS_AT).is_some_and(|tos| tos & 3 == 3)
 }
 
-impl Sink for Seen {
+impl Sink for DeviceEvents {
     fn sent(&mut self, packet: &Left, head: &[u8], tail: &[u8]) {
         let last = self.last_data.entry(packet.egress_port).or_default();
         last.clear();
         last.extend_from_slice(head);
         last.extend_from_slice(tail);
-        self.out.push(Out {
+        self.out.push(SentPacket {
             port: packet.egress_port,
             from: packet.ingress_port,
             queue: packet.qid,

@@ -3,7 +3,7 @@
 use super::schedule::PlannedEvents;
 use super::{roles, telemetry};
 use crate::contest::file::contest::{Contest, Contestant};
-use crate::contest::results::ideal_times::Alone;
+use crate::contest::results::ideal_times::IdealTimes;
 use crate::contest::results::run_store::RunStore;
 use crate::contest::workload::{HostTable, Plan, Station};
 use sluice_asic::chip::ChipSpec;
@@ -146,7 +146,12 @@ impl PreparedNetwork<'_> {
     }
 
     /// Returns the ideal time of a message; `None` if its sender or receiver is unknown.
-    pub(crate) fn ideal_time(&self, alone: &Alone, from: Ipv4Addr, message: &Message) -> Option<Duration> {
+    pub(crate) fn ideal_time(
+        &self,
+        alone: &IdealTimes,
+        from: Ipv4Addr,
+        message: &Message,
+    ) -> Option<Duration> {
         let first_packet = alone.first_packet(from, message.to)?;
         let mtu = self.transports.get(usize::from(message.transport))?.framing().0;
         let rate = self.bottlenecks.between(from, message.to)?;
@@ -274,13 +279,8 @@ pub(crate) fn plan<F: Files>(
     seed: u64,
 ) -> Result<(Plan, HostTable), RunError<F::Error>> {
     let hosts = HostTable::of(setup.plan, ready.stations.clone(), contest.hosts.cable);
-    let plan = contest.workload.plan(&hosts, &transport_names(contest), seed);
+    let plan = contest.workload.plan(&hosts, &contest.hosts.transport_names(), seed);
     Ok((plan.map_err(RunError::Setting)?, hosts))
-}
-
-/// Returns the names of the hosts' transports, in the order of the file.
-pub(crate) fn transport_names(contest: &Contest) -> Vec<String> {
-    contest.hosts.transport.iter().map(|transport| transport.name.clone()).collect()
 }
 
 /// Returns the messages of each host in a run.

@@ -1,6 +1,6 @@
 //! Messages of a contest as lists of flows.
 
-use super::prepared::{ContestSetup, RunError, plan, prepare, transport_names};
+use super::prepared::{ContestSetup, RunError, plan, prepare};
 use crate::contest::file::contest::Contest;
 use crate::contest::workload::flow_list;
 use sluice_asic::units::Time;
@@ -39,7 +39,8 @@ pub fn write_flows<F: Files>(
         }
         for (number, workload) in (0..).zip(&contest.workload.list) {
             let begin = Time::ORIGIN + workload.begin;
-            let text = flow_list::csv::written(&plan, number, begin, &hosts, &transport_names(contest));
+            let text =
+                flow_list::csv::written(&plan, number, begin, &hosts, &contest.hosts.transport_names());
             all.push(WrittenFlows { workload: workload.name.clone(), seed, text });
         }
     }

@@ -3,7 +3,7 @@
 //! The record of a run has everything but its messages, which are a table. Slowdowns are not kept: they follow from the
 //! times of the messages and the ideal times of all programs of the contest.
 
-use super::ideal_times::Alone;
+use super::ideal_times::IdealTimes;
 use super::performance::{Performance, Sent, Unfinished};
 use super::samples::{LinkSamples, Samples, SwitchSamples};
 use crate::contest::file::contest::Contest;
@@ -28,7 +28,7 @@ pub struct KeptRun {
     /// The results; `fastest` of its messages equals `own`.
     pub performance: Performance,
     /// Ideal times with this program.
-    pub alone: Alone,
+    pub alone: IdealTimes,
 }
 
 /// Keeps finished runs.
@@ -63,7 +63,7 @@ type Read<T> = Result<T, KeptError>;
 
 impl KeptRun {
     /// Sets the settings of a contest that say how messages are judged, and relates the messages to the fastest program.
-    pub(crate) fn relate(&mut self, contest: &Contest, fastest: &Alone) {
+    pub(crate) fn relate(&mut self, contest: &Contest, fastest: &IdealTimes) {
         let KeptRun { performance, alone } = self;
         performance.slowdown = contest.alone;
         performance.bins = contest.metrics.bins();
@@ -101,7 +101,7 @@ impl KeptRun {
         }
         let counts = value["counts"].as_object().ok_or(KeptError("counts"))?;
         let count = |(name, count): (&String, &Value)| Some((name.clone(), count.as_u64()?));
-        let mut alone = Alone::default();
+        let mut alone = IdealTimes::default();
         for row in list(&value["alone"], "times")? {
             let number = |at: usize| row[at].as_u64().ok_or(KeptError("times"));
             let way = (number(0)? as u32, number(1)? as u32);
@@ -324,7 +324,7 @@ mod tests {
             samples: Some(samples.clone()),
             ..Performance::default()
         };
-        let alone = Alone { times: [((0, 1), own)].into(), class_of: [(sent.from, 0)].into() };
+        let alone = IdealTimes { times: [((0, 1), own)].into(), class_of: [(sent.from, 0)].into() };
         let text = KeptRun { performance, alone: alone.clone() }.to_json().to_string();
         let value: Value = serde_json::from_str(&text).unwrap();
         let back = KeptRun::from_json(&value, vec![sent]).unwrap();

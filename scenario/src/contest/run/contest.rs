@@ -14,7 +14,7 @@ use super::pool::run_all;
 use super::progress::{Tick, Ticker};
 use crate::contest::file::contest::{Contest, Contestant};
 use crate::contest::network::prepared::{ContestSetup, PreparedNetwork, RunError, messages, plan, prepare};
-use crate::contest::results::ideal_times::Alone;
+use crate::contest::results::ideal_times::IdealTimes;
 use crate::contest::results::run_store::{KeptRun, RunKey};
 use crate::contest::results::series::{Results, Series};
 use sluice_asic::units::Time;
@@ -61,7 +61,7 @@ where
         let known = &mut own[key(number).program];
         *known = known.take().or_else(|| run.as_ref().map(|run| run.alone.clone()));
     }
-    let own: Vec<Alone> = own.into_iter().map(Option::unwrap_or_default).collect();
+    let own: Vec<IdealTimes> = own.into_iter().map(Option::unwrap_or_default).collect();
     let ticker = Ticker::new(tick, contest.workload.time(), runs.len(), &missing);
     let done = run_all(setup.threads, missing.len(), |job, threads| {
         let number = missing[job];
@@ -89,13 +89,13 @@ where
         runs[*number] = Some(run);
     }
     Ok(Results {
-        series: series(contest, runs.into_iter().flatten().collect(), &Alone::fastest(&own)),
+        series: series(contest, runs.into_iter().flatten().collect(), &IdealTimes::fastest(&own)),
         seeds,
     })
 }
 
 /// Sorts the runs, which are in order of seeds and programs, by program, and relates their messages to the fastest program.
-fn series(contest: &Contest, runs: Vec<KeptRun>, fastest: &Alone) -> Vec<Series> {
+fn series(contest: &Contest, runs: Vec<KeptRun>, fastest: &IdealTimes) -> Vec<Series> {
     let empty = |contestant: &Contestant| Series {
         label: contestant.label(),
         program: contestant.name.clone(),

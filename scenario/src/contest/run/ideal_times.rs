@@ -3,7 +3,7 @@
 use super::network_run::run;
 use crate::contest::file::contest::Contest;
 use crate::contest::network::prepared::{ContestSetup, PreparedNetwork, RunError};
-use crate::contest::results::ideal_times::Alone;
+use crate::contest::results::ideal_times::IdealTimes;
 use crate::contest::workload::Station;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::deploy::Files;
@@ -54,14 +54,14 @@ pub(super) fn probe<F: Files>(
     setup: &ContestSetup<'_, F>,
     ready: &PreparedNetwork<'_>,
     threads: usize,
-) -> Result<Alone, RunError<F::Error>> {
+) -> Result<IdealTimes, RunError<F::Error>> {
     let stations = &ready.stations;
     let apart = APART.max(longest_round_trip(ready, contest.hosts.cable) * 2);
     let class = |station: &Station| (station.switch, station.rate, station.delay);
     let classes: BTreeSet<_> = stations.iter().map(class).collect();
     let number: BTreeMap<_, u32> = classes.into_iter().zip(0..).collect();
     let class_of = stations.iter().map(|station| (station.address, number[&class(station)])).collect();
-    let mut alone = Alone { times: BTreeMap::new(), class_of };
+    let mut alone = IdealTimes { times: BTreeMap::new(), class_of };
     let mut messages = vec![Vec::new(); stations.len()];
     let (mut ways, mut seen) = (Vec::new(), BTreeSet::new());
     for (number, from) in stations.iter().enumerate() {

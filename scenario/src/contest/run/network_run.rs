@@ -8,7 +8,7 @@ use super::sampler::Sampler;
 use crate::contest::file::contest::Contest;
 use crate::contest::file::metrics::MetricsSetting;
 use crate::contest::network::prepared::{PreparedNetwork, RunError};
-use crate::contest::results::ideal_times::Alone;
+use crate::contest::results::ideal_times::IdealTimes;
 use crate::contest::results::performance::{Performance, Sent, Unfinished};
 use crate::contest::results::samples::Samples;
 use crate::contest::workload::{Sample, Station};
@@ -111,7 +111,7 @@ impl FinishedNetwork {
         self,
         contest: &Contest,
         ready: &PreparedNetwork<'_>,
-        own: &Alone,
+        own: &IdealTimes,
         samples: &[Sample],
     ) -> Performance {
         let (mut sent, mut unfinished, mut hosts) = (Vec::new(), Vec::new(), HostCounters::default());

@@ -8,9 +8,12 @@ mod capture;
 mod collective;
 mod fault;
 pub(crate) mod flow_list;
+#[cfg(test)]
+pub(crate) mod handbook;
 mod hosts;
 mod incast;
 mod keys;
+mod kinds;
 mod list;
 mod operation;
 mod permutation;

@@ -2,7 +2,7 @@
 
 use super::{Number, Row, class, known};
 use crate::buffer::device::bench::Bench;
-use crate::buffer::device::events::Out;
+use crate::buffer::device::events::SentPacket;
 use sluice_asic::units::Time;
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ const FROM: &str = "port, class, from";
 
 /// Packets sent on a port, the time at which counting began, and the present time.
 struct Train {
-    out: Vec<Out>,
+    out: Vec<SentPacket>,
     since: Time,
     now: Time,
 }
 
 impl Train {
-    fn ps(&self, out: Option<&Out>) -> i128 {
+    fn ps(&self, out: Option<&SentPacket>) -> i128 {
         out.map_or(-1, |o| o.first_bit.saturating_since(self.since).as_ps().into())
     }
 }
@@ -119,7 +119,7 @@ impl Bench {
         let class = args.get(1).copied().filter(|c| *c >= 0);
         let from = args.get(2).copied().filter(|f| *f >= 0);
         let from = from.map(|front| self.dev(front).map(|dev| dev.number())).transpose()?;
-        let of = |out: &&Out| {
+        let of = |out: &&SentPacket| {
             out.port == port
                 && class.is_none_or(|c| c == i128::from(out.queue))
                 && from.is_none_or(|f| f == out.from)
@@ -144,7 +144,7 @@ fn place(at: Option<usize>) -> i128 {
 }
 
 /// Returns the number of packets sent after a later one of the same sender and queue.
-fn reordered(out: &[Out]) -> i128 {
+fn reordered(out: &[SentPacket]) -> i128 {
     let mut last = BTreeMap::new();
     let mut found = 0;
     for o in out {
@@ -156,7 +156,7 @@ fn reordered(out: &[Out]) -> i128 {
 }
 
 /// Returns the largest number of packets of other queues after the last packet of a queue.
-fn left_over(out: &[Out]) -> i128 {
+fn left_over(out: &[SentPacket]) -> i128 {
     let mut queues: Vec<u8> = out.iter().map(|o| o.queue).collect();
     queues.sort_unstable();
     queues.dedup();

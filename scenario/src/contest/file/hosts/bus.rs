@@ -1,35 +1,40 @@
 //! The table `[hosts.bus]`: the bus between each NIC and its host's memory.
 
 use crate::contest::workload::{HostTable, Selection};
+use crate::language::table;
 use crate::nic_settings::above_zero;
 use serde::Deserialize;
 use sluice_asic::units::{BitRate, Bytes};
 use sluice_fabric::host::nic::{BusConfig, Loopback, TransportConfig};
 
-/// The bus between each NIC and its host's memory, and the receive buffer in front of it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BusSetting {
-    /// Rate, bytes of frames without preamble, FCS and gap.
-    pub rate: BitRate,
-    /// Size of the receive buffer; 512 KiB by default.
-    pub buffer: Option<Bytes>,
-    /// Bytes in the buffer from which on the host pauses its switch; half of the buffer by default.
-    pub xoff: Option<Bytes>,
-    /// Bytes in the buffer down from which the host lets its switch send again; half of `xoff` by default.
-    pub xon: Option<Bytes>,
-    /// RDMA of hosts to themselves; none by default.
-    pub loopback: Option<LoopbackSetting>,
+table! {
+    /// The bus between each NIC and its host's memory, and the receive buffer in front of it.
+    #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct BusSetting {
+        /// Rate, bytes of frames without preamble, FCS and gap.
+        pub rate: BitRate,
+        /// Size of the receive buffer; 512 KiB by default.
+        pub buffer: Option<Bytes>,
+        /// Bytes in the buffer from which on the host pauses its switch; half of the buffer by default.
+        pub xoff: Option<Bytes>,
+        /// Bytes in the buffer down from which the host lets its switch send again; half of `xoff` by default.
+        pub xon: Option<Bytes>,
+        /// RDMA of hosts to themselves; none by default.
+        pub loopback: Option<LoopbackSetting>,
+    }
 }
 
-/// RDMA of hosts to themselves: a flow that always has data.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LoopbackSetting {
-    /// Rate if nothing else uses the bus; that of the bus by default.
-    pub rate: Option<BitRate>,
-    /// The hosts, as workloads select them; all by default.
-    pub hosts: Option<String>,
+table! {
+    /// RDMA of hosts to themselves: a flow that always has data.
+    #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct LoopbackSetting {
+        /// Rate if nothing else uses the bus; that of the bus by default.
+        pub rate: Option<BitRate>,
+        /// The hosts, as workloads select them; all by default.
+        pub hosts: Option<String>,
+    }
 }
 
 impl BusSetting {

@@ -1,7 +1,7 @@
 //! Settings of the senders that a transport can have.
 
-use super::Generation;
-use super::vendor::VendorSetting;
+use super::{Generation, TransportKeys};
+use crate::language::table;
 use crate::nic_settings::{ReactionSetting, above_zero};
 use serde::Deserialize;
 use sluice_asic::units::{BitRate, Bytes, Duration};
@@ -28,20 +28,9 @@ pub enum CongestionName {
     Dctcp,
 }
 
-/// Keys that choose a sender.
-pub(super) struct Senders<'a> {
-    pub(super) name: Option<CongestionName>,
-    pub(super) generation: Option<Generation>,
-    pub(super) reaction: Option<&'a ReactionSetting>,
-    pub(super) vendor: Option<&'a VendorSetting>,
-    pub(super) hpcc: Option<&'a HpccSetting>,
-    pub(super) timely: Option<&'a TimelySetting>,
-    pub(super) dctcp: Option<&'a RateDctcpSetting>,
-}
-
-impl Senders<'_> {
+impl TransportKeys {
     /// Returns the sender that is named, or whose table is given; a generation alone means DCQCN.
-    pub(super) fn chosen(&self, telemetry: TelemetryFormat) -> Result<CongestionConfig, String> {
+    pub(super) fn sender(&self, telemetry: TelemetryFormat) -> Result<CongestionConfig, String> {
         use CongestionName::{Dcqcn, Dctcp, Hpcc, None, Timely};
         let tables = [
             ("reaction", Dcqcn, self.reaction.is_some()),
@@ -51,7 +40,7 @@ impl Senders<'_> {
             ("dctcp", Dctcp, self.dctcp.is_some()),
         ];
         let given: Vec<_> = tables.iter().filter(|(_, _, given)| *given).collect();
-        let name = self.name.or_else(|| given.first().map(|(_, name, _)| *name));
+        let name = self.congestion.or_else(|| given.first().map(|(_, name, _)| *name));
         let name = name.unwrap_or(if self.generation.is_some() { Dcqcn } else { None });
         if let Some((table, ..)) = given.iter().find(|(_, of, _)| *of != name) {
             return Err(format!(
@@ -66,22 +55,22 @@ impl Senders<'_> {
             Dcqcn => CongestionConfig::Dcqcn(Box::new(self.dcqcn()?)),
             Hpcc => {
                 let missing = || "congestion = \"hpcc\" needs the network's base round trip: `hpcc = { base_rtt = \"13us\" }`";
-                let setting = self.hpcc.ok_or_else(missing)?;
+                let setting = self.hpcc.as_ref().ok_or_else(missing)?;
                 CongestionConfig::Hpcc { sender: setting.config()?, telemetry }
             }
-            Timely => CongestionConfig::Timely(self.timely.cloned().unwrap_or_default().config()?),
-            Dctcp => CongestionConfig::Dctcp(self.dctcp.cloned().unwrap_or_default().config()?),
+            Timely => CongestionConfig::Timely(self.timely.clone().unwrap_or_default().config()?),
+            Dctcp => CongestionConfig::Dctcp(self.dctcp.clone().unwrap_or_default().config()?),
         })
     }
 
     /// Returns the reaction point: of firmware if the vendor's names are given, else as in `reaction`, with a generation's
     /// defaults.
     fn dcqcn(&self) -> Result<ReactionPoint, String> {
-        if let Some(vendor) = self.vendor {
+        if let Some(vendor) = &self.vendor {
             return vendor.point();
         }
         let cut_window = self.generation.map(Generation::cut_window);
-        match self.reaction {
+        match &self.reaction {
             Some(reaction) => reaction.point_with(cut_window),
             None => {
                 let base = ReactionConfig::new(ReactionSetting::ANY_LINE);
@@ -92,28 +81,30 @@ impl Senders<'_> {
     }
 }
 
-/// Settings of HPCC (model: int §1.6); absent ones have the values of the authors' simulations.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HpccSetting {
-    /// Base round trip of the network, above 0: slightly more than its longest round trip without queues.
-    pub base_rtt: Duration,
-    /// Target utilisation, above 0 and at most 4; 0.95 by default.
-    pub eta: Option<f64>,
-    /// Additive step of the window; 80 bytes by default.
-    pub w_ai: Option<Bytes>,
-    /// Additive step of the rate, in place of `w_ai`.
-    pub rate_ai: Option<BitRate>,
-    /// Additive steps before a multiplicative one; 0 by default.
-    pub max_stage: Option<u32>,
-    /// Lower limit of the rate; 100 Mb/s by default.
-    pub min: Option<BitRate>,
-    /// Acknowledgements at which the window changes; `combined` by default.
-    #[serde(default)]
-    pub cadence: CadenceName,
-    /// True if every hop has its own reference window; false by default.
-    #[serde(default)]
-    pub multi_rate: bool,
+table! {
+    /// Settings of HPCC (model: int §1.6); absent ones have the values of the authors' simulations.
+    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct HpccSetting {
+        /// Base round trip of the network, above 0: slightly more than its longest round trip without queues.
+        pub base_rtt: Duration,
+        /// Target utilisation, above 0 and at most 4; 0.95 by default.
+        pub eta: Option<f64>,
+        /// Additive step of the window; 80 bytes by default.
+        pub w_ai: Option<Bytes>,
+        /// Additive step of the rate, in place of `w_ai`.
+        pub rate_ai: Option<BitRate>,
+        /// Additive steps before a multiplicative one; 0 by default.
+        pub max_stage: Option<u32>,
+        /// Lower limit of the rate; 100 Mb/s by default.
+        pub min: Option<BitRate>,
+        /// Acknowledgements at which the window changes; `combined` by default.
+        #[serde(default)]
+        pub cadence: CadenceName,
+        /// True if every hop has its own reference window; false by default.
+        #[serde(default)]
+        pub multi_rate: bool,
+    }
 }
 
 /// Acknowledgements at which an HPCC window changes.
@@ -161,19 +152,21 @@ impl HpccSetting {
     }
 }
 
-/// Position and layout of the records that switches add to packets of HPCC.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TelemetrySetting {
-    /// UDP destination port of packets with records: `udp_port` of the program that adds them; 4791 by default.
-    pub port: Option<u16>,
-    /// Layout of the records: `layout` of the program; `paper` by default.
-    #[serde(default)]
-    pub layout: LayoutName,
-    /// Bytes per unit of queue length; the buffer cell of the switches by default.
-    pub cell: Option<Bytes>,
-    /// Factor of the units, `multi` of the program, 1 to 8; 1 by default.
-    pub multi: Option<u32>,
+table! {
+    /// Position and layout of the records that switches add to packets of HPCC.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct TelemetrySetting {
+        /// UDP destination port of packets with records: `udp_port` of the program that adds them; 4791 by default.
+        pub port: Option<u16>,
+        /// Layout of the records: `layout` of the program; `paper` by default.
+        #[serde(default)]
+        pub layout: LayoutName,
+        /// Bytes per unit of queue length; the buffer cell of the switches by default.
+        pub cell: Option<Bytes>,
+        /// Factor of the units, `multi` of the program, 1 to 8; 1 by default.
+        pub multi: Option<u32>,
+    }
 }
 
 /// Layout of HPCC's records.
@@ -210,30 +203,32 @@ impl TelemetrySetting {
     }
 }
 
-/// Settings of TIMELY (model: int §7.2); absent ones have the values of HPCC's simulator.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct TimelySetting {
-    /// Lower limit of the rate; 100 Mb/s by default.
-    pub min: Option<BitRate>,
-    /// Additive step; a thousandth of the line by default.
-    pub additive: Option<BitRate>,
-    /// Step after `hyper_after` increases in a row; a two-hundredth of the line by default.
-    pub hyper: Option<BitRate>,
-    /// Increases in a row by the additive step; 5 by default.
-    pub hyper_after: Option<u32>,
-    /// Round trip below which the rate rises; 50us by default.
-    pub low: Option<Duration>,
-    /// Round trip above which the rate falls, above `low`; 500us by default.
-    pub high: Option<Duration>,
-    /// Unit of the gradient, above 0; 20us by default.
-    pub min_rtt: Option<Duration>,
-    /// Weight of a new difference, 0 to 1; 0.875 by default.
-    pub weight: Option<f64>,
-    /// Decrease, 0 to 1; 0.8 by default.
-    pub beta: Option<f64>,
-    /// Bytes of a segment, at whose completion the rate changes; once in a round trip by default.
-    pub segment: Option<Bytes>,
+table! {
+    /// Settings of TIMELY (model: int §7.2); absent ones have the values of HPCC's simulator.
+    #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct TimelySetting {
+        /// Lower limit of the rate; 100 Mb/s by default.
+        pub min: Option<BitRate>,
+        /// Additive step; a thousandth of the line by default.
+        pub additive: Option<BitRate>,
+        /// Step after `hyper_after` increases in a row; a two-hundredth of the line by default.
+        pub hyper: Option<BitRate>,
+        /// Increases in a row by the additive step; 5 by default.
+        pub hyper_after: Option<u32>,
+        /// Round trip below which the rate rises; 50us by default.
+        pub low: Option<Duration>,
+        /// Round trip above which the rate falls, above `low`; 500us by default.
+        pub high: Option<Duration>,
+        /// Unit of the gradient, above 0; 20us by default.
+        pub min_rtt: Option<Duration>,
+        /// Weight of a new difference, 0 to 1; 0.875 by default.
+        pub weight: Option<f64>,
+        /// Decrease, 0 to 1; 0.8 by default.
+        pub beta: Option<f64>,
+        /// Bytes of a segment, at whose completion the rate changes; once in a round trip by default.
+        pub segment: Option<Bytes>,
+    }
 }
 
 impl TimelySetting {
@@ -271,16 +266,18 @@ impl TimelySetting {
     }
 }
 
-/// Settings of DCTCP in the NIC (model: int §7.1); absent ones have the values of HPCC's evaluation.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RateDctcpSetting {
-    /// Lower limit of the rate; 100 Mb/s by default.
-    pub min: Option<BitRate>,
-    /// Step in a round trip without a cut; 615 Mb/s by default.
-    pub additive: Option<BitRate>,
-    /// 1 / g, where g is the weight of a round trip in alpha; at least 1; 16 by default.
-    pub one_by_g: Option<f64>,
+table! {
+    /// Settings of DCTCP in the NIC (model: int §7.1); absent ones have the values of HPCC's evaluation.
+    #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct RateDctcpSetting {
+        /// Lower limit of the rate; 100 Mb/s by default.
+        pub min: Option<BitRate>,
+        /// Step in a round trip without a cut; 615 Mb/s by default.
+        pub additive: Option<BitRate>,
+        /// 1 / g, where g is the weight of a round trip in alpha; at least 1; 16 by default.
+        pub one_by_g: Option<f64>,
+    }
 }
 
 impl RateDctcpSetting {
@@ -296,15 +293,17 @@ impl RateDctcpSetting {
     }
 }
 
-/// A window in addition to a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WindowSetting {
-    /// Most unacknowledged payload bytes, above 0.
-    pub bytes: Bytes,
-    /// True if the window shrinks in proportion to the rate; false by default.
-    #[serde(default)]
-    pub scales: bool,
+table! {
+    /// A window in addition to a rate.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct WindowSetting {
+        /// Most unacknowledged payload bytes, above 0.
+        pub bytes: Bytes,
+        /// True if the window shrinks in proportion to the rate; false by default.
+        #[serde(default)]
+        pub scales: bool,
+    }
 }
 
 impl WindowSetting {

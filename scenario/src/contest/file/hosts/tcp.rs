@@ -1,5 +1,6 @@
 //! Keys of TCP transports.
 
+use crate::language::table;
 use crate::nic_settings::above_zero;
 use serde::Deserialize;
 use sluice_asic::units::{Bytes, Duration};
@@ -8,62 +9,64 @@ use sluice_fabric::host::tcp::{
     CongestionConfig, CubicConfig, DctcpConfig, DelayedAck, IdleRestart, Pacing, Reuse, RtoConfig, TcpConfig,
 };
 
-/// Settings of a TCP transport (model: tcp); absent ones have Linux's values.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct TcpSetting {
-    /// Congestion control; NewReno by default.
-    pub congestion: TcpCongestionName,
-    /// DCTCP: 1 / g, where g is the weight of a window in alpha; a power of two up to 65536; 16 by default.
-    pub one_by_g: Option<u32>,
-    /// DCTCP: alpha of a new connection, 0 to 1; 1 by default.
-    pub alpha: Option<f64>,
-    /// CUBIC: releases bandwidth if the window did not reach its last maximum; true by default.
-    pub fast_convergence: Option<bool>,
-    /// CUBIC: the window is at least Reno's; true by default.
-    pub reno_friendly: Option<bool>,
-    /// True if data packets are ECN-capable; false by default, and always true of DCTCP.
-    pub ecn: Option<bool>,
-    /// Bytes of a full IPv4 packet, 576 to 9216; 1500 by default.
-    pub mtu: Option<u32>,
-    /// Selective acknowledgements; true by default.
-    pub sack: Option<bool>,
-    /// Timestamps option; true by default.
-    pub timestamps: Option<bool>,
-    /// Initial window, full segments, 1 to 1000; 10 by default.
-    pub initial_window: Option<u32>,
-    /// Slow start threshold of a new connection; not limited by default.
-    pub initial_ssthresh: Option<Bytes>,
-    /// Most full segments by which one acknowledgement raises the window in slow start, 1 to 64; 2 by default.
-    pub byte_counting: Option<u32>,
-    /// Receive buffer, from 4 full packets to 1 GiB; 6 MiB by default.
-    pub receive_buffer: Option<Bytes>,
-    /// Duplicate acknowledgements after which a segment counts as lost, 1 to 1000000; 3 by default.
-    pub dup_ack_threshold: Option<u32>,
-    /// The first duplicate acknowledgements let new segments be sent; true by default.
-    pub limited_transmit: Option<bool>,
-    /// Retransmission timeout before the first measurement; 1s by default.
-    pub initial_rto: Option<Duration>,
-    /// Least retransmission timeout; 200ms by default.
-    pub min_rto: Option<Duration>,
-    /// Largest retransmission timeout; 120s by default.
-    pub max_rto: Option<Duration>,
-    /// Granularity of the clock in the retransmission timeout; 1ms by default.
-    pub rto_granularity: Option<Duration>,
-    /// Segments that one acknowledgement covers, 1 to 64; 2 by default.
-    pub ack_every: Option<u32>,
-    /// Longest delay of an acknowledgement; 40ms by default.
-    pub ack_delay: Option<Duration>,
-    /// Segments with PSH are acknowledged at once; true by default.
-    pub ack_push: Option<bool>,
-    /// Most segments of a TSO burst, 1 to 64; 1 by default: no TSO.
-    pub tso: Option<u32>,
-    /// Pacing; none by default.
-    pub pacing: Option<PacingSetting>,
-    /// Window after a pause; `halve` by default.
-    pub idle: IdleName,
-    /// The connection that a message uses; `never` by default: a new one.
-    pub reuse: ReuseName,
+table! {
+    /// Settings of a TCP transport (model: tcp); absent ones have Linux's values.
+    #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct TcpSetting {
+        /// Congestion control; NewReno by default.
+        pub congestion: TcpCongestionName,
+        /// DCTCP: 1 / g, where g is the weight of a window in alpha; a power of two up to 65536; 16 by default.
+        pub one_by_g: Option<u32>,
+        /// DCTCP: alpha of a new connection, 0 to 1; 1 by default.
+        pub alpha: Option<f64>,
+        /// CUBIC: releases bandwidth if the window did not reach its last maximum; true by default.
+        pub fast_convergence: Option<bool>,
+        /// CUBIC: the window is at least Reno's; true by default.
+        pub reno_friendly: Option<bool>,
+        /// True if data packets are ECN-capable; false by default, and always true of DCTCP.
+        pub ecn: Option<bool>,
+        /// Bytes of a full IPv4 packet, 576 to 9216; 1500 by default.
+        pub mtu: Option<u32>,
+        /// Selective acknowledgements; true by default.
+        pub sack: Option<bool>,
+        /// Timestamps option; true by default.
+        pub timestamps: Option<bool>,
+        /// Initial window, full segments, 1 to 1000; 10 by default.
+        pub initial_window: Option<u32>,
+        /// Slow start threshold of a new connection; not limited by default.
+        pub initial_ssthresh: Option<Bytes>,
+        /// Most full segments by which one acknowledgement raises the window in slow start, 1 to 64; 2 by default.
+        pub byte_counting: Option<u32>,
+        /// Receive buffer, from 4 full packets to 1 GiB; 6 MiB by default.
+        pub receive_buffer: Option<Bytes>,
+        /// Duplicate acknowledgements after which a segment counts as lost, 1 to 1000000; 3 by default.
+        pub dup_ack_threshold: Option<u32>,
+        /// The first duplicate acknowledgements let new segments be sent; true by default.
+        pub limited_transmit: Option<bool>,
+        /// Retransmission timeout before the first measurement; 1s by default.
+        pub initial_rto: Option<Duration>,
+        /// Least retransmission timeout; 200ms by default.
+        pub min_rto: Option<Duration>,
+        /// Largest retransmission timeout; 120s by default.
+        pub max_rto: Option<Duration>,
+        /// Granularity of the clock in the retransmission timeout; 1ms by default.
+        pub rto_granularity: Option<Duration>,
+        /// Segments that one acknowledgement covers, 1 to 64; 2 by default.
+        pub ack_every: Option<u32>,
+        /// Longest delay of an acknowledgement; 40ms by default.
+        pub ack_delay: Option<Duration>,
+        /// Segments with PSH are acknowledged at once; true by default.
+        pub ack_push: Option<bool>,
+        /// Most segments of a TSO burst, 1 to 64; 1 by default: no TSO.
+        pub tso: Option<u32>,
+        /// Pacing; none by default.
+        pub pacing: Option<PacingSetting>,
+        /// Window after a pause; `halve` by default.
+        pub idle: IdleName,
+        /// The connection that a message uses; `never` by default: a new one.
+        pub reuse: ReuseName,
+    }
 }
 
 /// Congestion control of TCP.
@@ -79,14 +82,16 @@ pub enum TcpCongestionName {
     Dctcp,
 }
 
-/// Rates of paced connections, percent of window / round-trip time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct PacingSetting {
-    /// In slow start, 1 to 10000; 200 by default.
-    pub slow_start: Option<u32>,
-    /// In congestion avoidance, 1 to 10000; 120 by default.
-    pub avoidance: Option<u32>,
+table! {
+    /// Rates of paced connections, percent of window / round-trip time.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct PacingSetting {
+        /// In slow start, 1 to 10000; 200 by default.
+        pub slow_start: Option<u32>,
+        /// In congestion avoidance, 1 to 10000; 120 by default.
+        pub avoidance: Option<u32>,
+    }
 }
 
 /// Window after a pause of more than a timeout.

@@ -1,8 +1,13 @@
 //! Keys of hosts and transports: what they mean, and which are refused.
 
 use super::*;
-use sluice_fabric::host::dcqcn::{Mellanox, Published, ReactionConfig, ReactionPoint};
+use sluice_fabric::host::congestion::CongestionConfig;
+use sluice_fabric::host::dcqcn::{
+    Coalescing, Mellanox, NotificationScope, Published, ReactionConfig, ReactionPoint,
+};
 use sluice_fabric::host::hpcc::HpccConfig;
+use sluice_fabric::host::rdma::{Carrier, RdmaConfig, TrafficClass};
+use sluice_fabric::host::recovery::Recovery;
 use sluice_pcaps::int::HpccLayout;
 
 const CELL: Bytes = Bytes(176);

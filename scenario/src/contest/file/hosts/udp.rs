@@ -1,25 +1,28 @@
 //! Keys of UDP transports.
 
+use crate::language::table;
 use crate::nic_settings::above_zero;
 use serde::Deserialize;
 use sluice_asic::units::{BitRate, Duration};
 use sluice_fabric::host::rdma::TrafficClass;
 use sluice_fabric::host::udp::{OnOff, UdpConfig};
 
-/// Settings of a UDP transport (model: tcp §8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct UdpSetting {
-    /// Rate of a message while it sends: bits on the line, preamble and gap included.
-    pub rate: BitRate,
-    /// Payload bytes of a datagram, 8 to 9172; 1472 by default.
-    pub payload: Option<u32>,
-    /// Time of sending, after which the time `off` of silence follows, in turns; without both, a message sends all the time.
-    pub on: Option<Duration>,
-    /// Time of silence.
-    pub off: Option<Duration>,
-    /// True if datagrams are ECN-capable; false by default.
-    pub ecn: Option<bool>,
+table! {
+    /// Settings of a UDP transport (model: tcp §8).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct UdpSetting {
+        /// Rate of a message while it sends: bits on the line, preamble and gap included.
+        pub rate: BitRate,
+        /// Payload bytes of a datagram, 8 to 9172; 1472 by default.
+        pub payload: Option<u32>,
+        /// Time of sending, after which the time `off` of silence follows, in turns; without both, a message sends all the time.
+        pub on: Option<Duration>,
+        /// Time of silence.
+        pub off: Option<Duration>,
+        /// True if datagrams are ECN-capable; false by default.
+        pub ecn: Option<bool>,
+    }
 }
 
 impl UdpSetting {
