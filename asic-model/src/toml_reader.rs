@@ -5,10 +5,7 @@
 
 use crate::names::did_you_mean;
 use serde::de::value::{MapAccessDeserializer, SeqDeserializer, StrDeserializer, StringDeserializer};
-use serde::de::{
-    DeserializeSeed, EnumAccess, Error, Expected, IntoDeserializer, MapAccess, Unexpected, VariantAccess,
-    Visitor,
-};
+use serde::de::{DeserializeSeed, Error, Expected, IntoDeserializer, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_spanned::de::{SpannedDeserializer, is_spanned};
 use std::borrow::Cow;

@@ -1,5 +1,6 @@
 //! Keys of hosts and transports: what they mean, and which are refused.
 
+use super::transport::class;
 use super::*;
 use sluice_fabric::host::congestion::CongestionConfig;
 use sluice_fabric::host::dcqcn::{

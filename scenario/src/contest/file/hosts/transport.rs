@@ -190,7 +190,7 @@ macro_rules! with_transport_keys {
 pub(super) use {transport_keys, with_transport_keys};
 
 /// Returns a traffic class, which has a default.
-fn class(given: Option<ClassSetting>, dscp: u8, priority: u8) -> TrafficClass {
+pub(super) fn class(given: Option<ClassSetting>, dscp: u8, priority: u8) -> TrafficClass {
     let ClassSetting { dscp, priority } = given.unwrap_or(ClassSetting { dscp, priority });
     TrafficClass { dscp, priority }
 }
