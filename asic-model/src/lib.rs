@@ -26,5 +26,5 @@ pub mod random;
 pub mod salu;
 pub mod select;
 pub mod tm;
-pub mod toml_mistakes;
+pub mod toml_reader;
 pub mod units;

@@ -1,6 +1,6 @@
 //! The file of an experiment.
 
-use crate::in_toml;
+use crate::read;
 use serde::{Deserialize, Serialize};
 use sluice_scenario::Expr;
 use std::collections::BTreeMap;
@@ -252,7 +252,7 @@ impl Experiment {
     /// If the text is not TOML, has unknown keys, has a text that is no expression, or names a part that is not there.
     pub fn parse(name: &str, text: &str) -> Result<Experiment, ExperimentError> {
         let wrong = |what: String| ExperimentError { id: name.to_owned(), what };
-        let file: Experiment = toml::from_str(text).map_err(|e| wrong(in_toml(text, &e)))?;
+        let file: Experiment = read(text).map_err(wrong)?;
         let named: Vec<&str> = file.contest.iter().map(|part| part.name.as_str()).collect();
         let measured: Vec<&str> = file.hashing.iter().map(|part| part.name.as_str()).collect();
         for (number, part) in measured.iter().enumerate() {

@@ -37,8 +37,7 @@ pub use published::{Paper, Published, PublishedValue, Reading, Side};
 pub use scale::{Rival, Scale, ScaledContest, contests};
 pub use shipped::Library;
 
-/// Returns a mistake in the TOML of a file with its line, in words.
-fn in_toml(text: &str, error: &toml::de::Error) -> String {
-    let (line, message) = sluice_asic::toml_mistakes::mistake(text, error);
-    format!("line {line}: {message}")
+/// Reads the TOML of a file; an error has its line.
+fn read<'t, T: serde::Deserialize<'t>>(text: &'t str) -> Result<T, String> {
+    sluice_asic::toml_reader::read(text).map_err(|mistake| format!("line {}: {mistake}", mistake.line(text)))
 }

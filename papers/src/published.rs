@@ -1,6 +1,6 @@
 //! Values that papers and their authors' simulators published, in one file.
 
-use crate::in_toml;
+use crate::read;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -108,7 +108,7 @@ impl Published {
     /// # Errors
     /// If the text is not TOML, has unknown keys, or a value contradicts itself.
     pub fn parse(text: &str) -> Result<Published, String> {
-        let file: Published = toml::from_str(text).map_err(|e| in_toml(text, &e))?;
+        let file: Published = read(text)?;
         let mut seen = BTreeMap::new();
         for value in &file.value {
             let id = &value.id;

@@ -1,7 +1,7 @@
 //! The contests of an experiment at a scale, with the programs of a user as rivals.
 
 use crate::experiment::{ContestPart, Experiment, ExperimentError};
-use crate::in_toml;
+use crate::read;
 use crate::shipped::Library;
 use sluice_asic::names::did_you_mean;
 use sluice_scenario::contest::Point;
@@ -112,7 +112,7 @@ pub fn contests(
         let name = &part.file;
         let text = library.texts.get(name).ok_or_else(|| wrong(format!("there is no contest `{name}`")))?;
         let table: toml::Table =
-            toml::from_str(text).map_err(|e| wrong(format!("{name}: {}", in_toml(text, &e))))?;
+            read(text).map_err(|e| wrong(format!("{name}: {e}")))?;
         let rivals = if part.rivals { rivals } else { &[] };
         let mut changes = Vec::new();
         if !rivals.is_empty() || part.label.is_some() {

@@ -3,9 +3,9 @@
 use super::assumptions::with_values;
 use super::{ChipProblems, ChipSpec};
 use crate::names::{did_you_mean, nearest};
-use crate::toml_mistakes::{in_words, line_of};
+use crate::toml_reader::{Mistake, line_of, read_table};
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use toml::{Table, Value};
 
 /// Reason for which a chip file was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -94,21 +94,21 @@ impl ChipSpec {
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, ChipFileError> {
         let document = DeTable::parse(text).map_err(|error| syntax(text, origin, &error))?;
         let base = base_of(document.get_ref(), text, origin)?;
-        let shape = tree_of(base.as_ref().unwrap_or(&Self::tofino2()), origin)?;
+        let shape = base.as_ref().unwrap_or(&Self::tofino2()).to_toml();
+        let shape = shape.map_err(|error| incomplete(origin, &error))?;
+        let known = DeTable::parse(&shape).map_err(|error| incomplete(origin, &error))?;
         let mut walk = Walk { text, origin, leaves: Vec::new(), unknown: Vec::new() };
-        walk.table(document.get_ref(), &shape, &mut Vec::new());
+        walk.table(document.get_ref(), known.get_ref(), &mut Vec::new());
         if !walk.unknown.is_empty() {
             return Err(ChipFileError::UnknownKeys(walk.unknown));
         }
-        let given: Table = text.parse().map_err(|error| syntax(text, origin, &error))?;
-        let mut merged = if base.is_some() { shape.clone() } else { Table::new() };
-        for leaf in &walk.leaves {
-            copy(&given, &mut merged, &leaf.path);
+        let (span, mut merged) = (document.span(), document.into_inner());
+        merged.remove("base");
+        if base.is_some() {
+            add_missing(&mut merged, known.into_inner());
         }
-        let mut spec = match merged.try_into::<Self>() {
-            Ok(spec) => spec,
-            Err(error) => return Err(blame(&walk.leaves, &given, &shape, origin, error.message())),
-        };
+        let mut spec: Self =
+            read_table(span, merged).map_err(|mistake| bad_value(&walk.leaves, origin, &mistake))?;
         if let Some(base) = base {
             finish(&mut spec, &base, &walk.leaves, origin);
         }
@@ -163,7 +163,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn table(&mut self, given: &DeTable<'_>, known: &Table, path: &mut Vec<String>) {
+    fn table(&mut self, given: &DeTable<'_>, known: &DeTable<'_>, path: &mut Vec<String>) {
         for (key, value) in given {
             let name = key.get_ref().as_ref();
             if path.is_empty() && name == "base" {
@@ -171,60 +171,62 @@ impl Walk<'_> {
             }
             let line = line_of(self.text, key.span().start);
             path.push(name.to_owned());
-            match (known.get(name), value.get_ref()) {
+            match (known.get(name).map(Spanned::get_ref), value.get_ref()) {
                 (None, _) => self.unknown(known, path, line),
-                (Some(Value::Table(known)), DeValue::Table(given)) => self.table(given, known, path),
+                (Some(DeValue::Table(known)), DeValue::Table(given)) => self.table(given, known, path),
                 (Some(_), _) => self.leaves.push(Leaf { path: path.clone(), line }),
             }
             path.pop();
         }
     }
 
-    fn unknown(&mut self, known: &Table, path: &[String], line: usize) {
+    fn unknown(&mut self, known: &DeTable<'_>, path: &[String], line: usize) {
         let Some((name, parents)) = path.split_last() else { return };
-        let near = nearest(name, known.keys().map(String::as_str));
+        let near = nearest(name, known.keys().map(|key| key.get_ref().as_ref()));
         let full = |key: &str| parents.iter().map(String::as_str).chain([key]).collect::<Vec<_>>().join(".");
         let (path, nearest) = (full(name), near.map(full));
         self.unknown.push(UnknownKey { origin: self.origin.to_owned(), line, path, nearest });
     }
 }
 
-/// Copies the value at `path` from one tree to another and creates missing tables.
-fn copy(from: &Table, to: &mut Table, path: &[String]) {
-    let Some((key, rest)) = path.split_first() else { return };
-    let Some(value) = from.get(key) else { return };
-    match value {
-        Value::Table(inner) if !rest.is_empty() => {
-            let slot = to.entry(key.clone()).or_insert_with(|| Value::Table(Table::new()));
-            if let Value::Table(slot) = slot {
-                copy(inner, slot, rest);
+/// Adds the values of `more` that a table lacks.
+fn add_missing<'t>(table: &mut DeTable<'t>, more: DeTable<'t>) {
+    for (key, value) in more {
+        match table.get_mut(key.get_ref().as_ref()).map(Spanned::get_mut) {
+            None => _ = table.insert(key, value),
+            Some(DeValue::Table(own)) => {
+                if let DeValue::Table(more) = value.into_inner() {
+                    add_missing(own, more);
+                }
             }
-        }
-        _ => {
-            to.insert(key.clone(), value.clone());
+            Some(_) => {}
         }
     }
 }
 
-/// Finds the one value that makes a known chip unreadable; if there is none, a key is missing.
-fn blame(leaves: &[Leaf], given: &Table, shape: &Table, origin: &str, message: &str) -> ChipFileError {
-    for leaf in leaves {
-        let mut trial = shape.clone();
-        copy(given, &mut trial, &leaf.path);
-        if let Err(error) = trial.try_into::<ChipSpec>() {
-            let (path, message) = (leaf.path.join("."), in_words(error.message()));
-            return ChipFileError::BadValue { origin: origin.to_owned(), line: leaf.line, path, message };
-        }
+/// Returns the error about the value of the file that cannot be read; if there is none, a key is missing.
+fn bad_value(leaves: &[Leaf], origin: &str, mistake: &Mistake) -> ChipFileError {
+    let path: Vec<&str> = mistake.path().collect();
+    let leaf = leaves
+        .iter()
+        .find(|leaf| path.iter().zip(&leaf.path).filter(|(a, b)| a == b).count() == leaf.path.len());
+    match (leaf, mistake.missing_key()) {
+        (Some(leaf), _) => ChipFileError::BadValue {
+            origin: origin.to_owned(),
+            line: leaf.line,
+            path: leaf.path.join("."),
+            message: mistake.to_string(),
+        },
+        (None, Some(key)) => incomplete(origin, &format!("missing field `{key}`")),
+        (None, None) => incomplete(origin, mistake),
     }
-    ChipFileError::Incomplete { origin: origin.to_owned(), message: message.to_owned() }
 }
 
-fn tree_of(spec: &ChipSpec, origin: &str) -> Result<Table, ChipFileError> {
-    Table::try_from(spec)
-        .map_err(|error| ChipFileError::Incomplete { origin: origin.to_owned(), message: error.to_string() })
+fn incomplete(origin: &str, message: &dyn std::fmt::Display) -> ChipFileError {
+    ChipFileError::Incomplete { origin: origin.to_owned(), message: message.to_string() }
 }
 
 fn syntax(text: &str, origin: &str, error: &toml::de::Error) -> ChipFileError {
     let line = line_of(text, error.span().map_or(0, |span| span.start));
-    ChipFileError::Syntax { origin: origin.to_owned(), line, message: in_words(error.message()) }
+    ChipFileError::Syntax { origin: origin.to_owned(), line, message: error.message().trim_end().to_owned() }
 }

@@ -55,7 +55,7 @@ use super::blueprint::{Attachment, Blueprint, CablePlan, Happening, SwitchPlan};
 use super::{Network, TopologyError};
 use crate::network::{LinkChange, Way};
 use serde::Deserialize;
-use sluice_asic::toml_mistakes::mistake;
+use sluice_asic::toml_reader::read;
 use sluice_asic::units::{BitRate, Duration, Time};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -216,9 +216,10 @@ impl<'o> Reader<'o> {
     }
 
     fn file(&self) -> Result<File, FileError> {
-        toml::from_str(self.text).map_err(|error| {
-            let (line, message) = mistake(self.text, &error);
-            FileError::Toml { origin: self.origin.to_owned(), line, message }
+        read(self.text).map_err(|mistake| FileError::Toml {
+            origin: self.origin.to_owned(),
+            line: mistake.line(self.text),
+            message: mistake.to_string(),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Tables of a TOML file, whose mistakes have a line and a column.
 
 use sluice_asic::names::did_you_mean;
-use sluice_asic::toml_mistakes::{in_words, line_of};
+use sluice_asic::toml_reader::line_of;
 use std::ops::{Range, RangeInclusive};
 use thiserror::Error;
 use toml::Spanned;
@@ -42,7 +42,7 @@ impl<'t> Reader<'t> {
     pub(super) fn file<'a>(&'a self, known: &'static [&'static str]) -> Result<Fields<'a>, TestFileError> {
         match &self.parsed {
             Ok(table) => self.known(table.get_ref(), 0..0, "file", known),
-            Err(e) => Err(self.fault(e.span().map_or(0, |span| span.start), &in_words(e.message()))),
+            Err(e) => Err(self.fault(e.span().map_or(0, |span| span.start), e.message().trim_end())),
         }
     }
 

@@ -5,66 +5,52 @@
 //! [`checks`] compares the results with the file's expectations. A number's mean over the seeds has a 95 % interval
 //! ([`Estimate`]).
 //!
-//! | module | content |
+//! | folder | content; each uses only those above it |
 //! |---|---|
-//! | `sweep` | the contests of a file with `[sweep]`, and what a run depends on |
-//! | `kept` | a finished run as text, so that it need not be run again |
-//! | `metrics`, `ended`, `samples` | numbers by message size, at the end of a run, and over its time |
-//! | `schedule`, `roles` | cables and entries that change, programs by role |
-//! | `watched`, `trial` | one message over time; the amount of work before a run |
+//! | `workload` | the messages of hosts, from the tables of a contest file |
+//! | `file` | the form of a contest file, and the contests of a file with `[sweep]` |
+//! | `results` | runs, series over seeds, and the text of a finished run |
+//! | `network` | the network of a program with its hosts, before it runs |
+//! | `run` | runs with each seed, the amount of work before, and one message over time |
+//! | `judge` | verdicts on expectations |
 
-mod alone;
-mod ended;
-mod estats;
-mod expect;
 mod file;
-mod flows;
-mod fluid;
-mod hosts;
-mod interval;
-mod kept;
-mod metrics;
-mod performance;
-mod pool;
-mod ran;
-mod records;
-mod required;
-mod roles;
+mod judge;
+mod network;
+mod results;
 mod run;
-mod samples;
-mod schedule;
-mod seeds;
-mod series;
-mod sweep;
-mod told;
-mod traced;
-mod trial;
-mod watched;
 pub mod workload;
 
-pub use alone::Alone;
-pub use expect::{Judged, Verdict, Verdicts, checks, judged};
-pub use file::{AloneName, Contest, ContestError, Contestant};
-pub use flows::{Flow, FlowList, FlowListError};
-pub use hosts::{
+pub use crate::language::seeds::SeedsSetting;
+pub use file::contest::{AloneName, Contest, ContestError, Contestant};
+#[cfg(test)]
+pub(crate) use file::hosts::TRANSPORT_KEYS;
+pub use file::hosts::{
     BusSetting, CadenceName, CarrierName, ClassSetting, CongestionName, Generation, HostsSetting,
     HpccSetting, IdleName, LayoutName, LoopbackSetting, PacingSetting, RateDctcpSetting, ReuseName,
-    TcpCongestionName, TcpSetting, TelemetrySetting, TimelySetting, TransportSetting, UdpSetting,
-    VendorSetting, WindowSetting,
+    TcpCongestionName, TcpSetting, TelemetrySetting, TimelySetting, TransportKeys, TransportSetting,
+    UdpSetting, VendorSetting, WindowSetting,
 };
-pub use interval::Estimate;
-pub use kept::{KeptError, KeptRun, MESSAGE_COLUMNS, RunKey, RunRecord, RunStore, message_row, read_message};
-pub use metrics::{MetricsSetting, SizeBin};
-pub use performance::{Performance, Sent, Sizes, Slowdowns, Unfinished};
-pub use pool::run_all;
-pub use roles::{RoleProgram, RoleSetting};
-pub use run::{ContestProgress, ContestSetup, RunError, Tick, WrittenFlows, run_contest, write_flows};
-pub use samples::{LinkSamples, Samples, SwitchSamples};
-pub use schedule::{ChangeName, ScheduleSetting};
-pub use seeds::SeedsSetting;
-pub use series::{Figure, FigureTable, Results, Series};
-pub use sweep::Point;
-pub use traced::TracedMessage;
-pub use trial::{Amount, Trial};
-pub use watched::{FlowSample, WatchFlow, Watched, watch_flow};
+pub use file::metrics::{MetricsSetting, SizeBin};
+pub use file::roles::{RoleProgram, RoleSetting};
+pub use file::schedule::{ChangeName, ScheduleSetting};
+pub use file::sweep::Point;
+pub use judge::{Judged, Verdict, Verdicts, checks, judged};
+pub use network::prepared::{ContestSetup, RunError};
+pub use network::written_flows::{WrittenFlows, write_flows};
+pub use results::ideal_times::IdealTimes;
+pub use results::interval::Estimate;
+pub use results::performance::{Performance, Sent, Sizes, Slowdowns, Unfinished};
+pub use results::run_store::{
+    KeptError, KeptRun, MESSAGE_COLUMNS, RunKey, RunRecord, RunStore, message_row, read_message,
+};
+pub use results::samples::{LinkSamples, Samples, SwitchSamples};
+pub use results::series::{Figure, FigureTable, Results, Series};
+pub use results::watched_message::{FlowSample, TracedMessage, WatchFlow, Watched};
+pub use run::contest::run_contest;
+pub use run::message_watch::watch_flow;
+pub use run::pool::run_all;
+pub use run::progress::{ContestProgress, Tick};
+pub use run::trial::{Amount, Trial};
+pub use workload::flow_list::{Flow, FlowList, FlowListError};
 pub use workload::{Plan, Planned, WorkloadSetting, Workloads};

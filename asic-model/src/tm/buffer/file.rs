@@ -426,9 +426,10 @@ impl BufferFile {
     /// # Errors
     /// Fails on text that is not TOML, an unknown or missing key, and a value of the wrong type.
     pub fn parse(origin: &str, text: &str) -> Result<Self, BufferFileError> {
-        toml::from_str(text).map_err(|e| {
-            let (line, message) = crate::toml_mistakes::mistake(text, &e);
-            BufferFileError { origin: origin.to_owned(), line, message }
+        crate::toml_reader::read(text).map_err(|mistake| BufferFileError {
+            origin: origin.to_owned(),
+            line: mistake.line(text),
+            message: mistake.to_string(),
         })
     }
 }

@@ -214,8 +214,8 @@ impl Selection {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::hosts;
     use super::*;
+    use crate::contest::workload::tests::hosts;
 
     #[test]
     fn parts_are_numbers_ranges_addresses_prefixes_and_names() {

@@ -1,7 +1,7 @@
 //! The flows of a list.
 
-use super::super::flows::{Flow, FlowList};
 use super::fault::Fault;
+use super::flow_list::{Flow, FlowList};
 use super::plan::{ALL_PORTS, Builder, FIRST_PORT, Need, When};
 use sluice_asic::units::Time;
 use sluice_pcaps::generate::Draw;

@@ -411,8 +411,7 @@ fn written_flows_read_back_are_the_same() {
                 [[workload]]\nsizes = \"solar\"\nload = 20\ntime = \"100us\"\n";
     let all = plan(text, &hosts).unwrap();
     let begins = [1, 0, 0].map(|us| Time::ORIGIN + Duration::from_micros(us));
-    let list =
-        |number: u8| super::super::flows::written(&all, number, begins[usize::from(number)], &hosts, &[]);
+    let list = |number: u8| flow_list::csv::written(&all, number, begins[usize::from(number)], &hosts, &[]);
     let text = "[[workload]]\nflows = \"0\"\ntime = \"1ms\"\nname = \"a\"\nbegin = \"1us\"\n\
                 [[workload]]\nflows = \"1\"\ntime = \"50us\"\nname = \"b\"\n\
                 [[workload]]\nflows = \"2\"\ntime = \"100us\"\nname = \"c\"\n";

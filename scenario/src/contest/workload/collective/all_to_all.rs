@@ -1,8 +1,8 @@
 //! All-to-all: rank r sends its parts to r + 1, r + 2, .., so that the ranks do not all send to the same one first.
 
-use super::super::fault::Fault;
-use super::super::plan::Builder;
 use super::Iteration;
+use crate::contest::workload::fault::Fault;
+use crate::contest::workload::plan::Builder;
 use sluice_asic::units::Duration;
 
 pub(super) fn plan(

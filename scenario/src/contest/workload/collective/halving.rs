@@ -3,9 +3,9 @@
 //! A rank owns a range of the buffer's parts, at first all of them. In each halving step it sends one half of its range to
 //! its partner and keeps the other; then the partners double their ranges in the reverse order.
 
-use super::super::fault::Fault;
-use super::super::plan::Builder;
 use super::Iteration;
+use crate::contest::workload::fault::Fault;
+use crate::contest::workload::plan::Builder;
 
 pub(super) fn plan(it: &Iteration<'_>, into: &mut Builder<'_>) -> Result<Vec<Vec<u32>>, Fault> {
     let ranks = it.len();

@@ -3,9 +3,9 @@
 //! With n ranks, n - 1 steps reduce and scatter, or gather; 2 (n - 1) steps reduce all. With equal lines the last takes
 //! 2 (n - 1) times the time of one part from one rank to the next.
 
-use super::super::fault::Fault;
-use super::super::plan::Builder;
 use super::Iteration;
+use crate::contest::workload::fault::Fault;
+use crate::contest::workload::plan::Builder;
 
 pub(super) fn plan(it: &Iteration<'_>, steps: usize, into: &mut Builder<'_>) -> Result<Vec<Vec<u32>>, Fault> {
     let ranks = it.len();

@@ -3,9 +3,9 @@
 //! The buffer goes in chunks: up, where a rank sends a chunk when its children's have arrived, and from the first rank down.
 //! A rank sends `outstanding` chunks to the same rank before it waits for an acknowledgement.
 
-use super::super::fault::Fault;
-use super::super::plan::{Builder, When};
 use super::{Begin, Iteration};
+use crate::contest::workload::fault::Fault;
+use crate::contest::workload::plan::{Builder, When};
 use sluice_asic::units::Duration;
 
 pub(super) fn plan(

@@ -1,9 +1,9 @@
 //! Reads and writes of erasure-coded extents: `data` fragments and `parity` more, each on another server.
 
-use super::super::fault::Fault;
-use super::super::plan::Builder;
-use super::super::sizes::Sizes;
 use super::{Begun, Ended, Footprint};
+use crate::contest::workload::fault::Fault;
+use crate::contest::workload::plan::Builder;
+use crate::contest::workload::sizes::Sizes;
 use sluice_asic::units::Duration;
 use sluice_pcaps::generate::Draw;
 

@@ -4,10 +4,10 @@
 //! RC keeps the order of work requests, so a Write and the Send behind it are one message on the wire. An RDMA Read is two:
 //! the request, and the data that the other NIC sends back without software.
 
-use super::super::fault::Fault;
-use super::super::plan::{Builder, Mark, Need, Sample, SampleKind, When};
-use super::super::sizes::Sizes;
 use super::{Begun, Ended, Footprint};
+use crate::contest::workload::fault::Fault;
+use crate::contest::workload::plan::{Builder, Mark, Need, Sample, SampleKind, When};
+use crate::contest::workload::sizes::Sizes;
 use sluice_asic::units::{BitRate, Bytes, Duration};
 use sluice_fabric::host::nic::WorkRequest;
 use sluice_pcaps::generate::Draw;

@@ -1,9 +1,9 @@
 //! A write to replicas in a chain.
 
-use super::super::fault::Fault;
-use super::super::plan::Builder;
-use super::super::sizes::Sizes;
 use super::{Begun, Ended, Footprint};
+use crate::contest::workload::fault::Fault;
+use crate::contest::workload::plan::Builder;
+use crate::contest::workload::sizes::Sizes;
 use sluice_asic::units::Duration;
 use sluice_pcaps::generate::Draw;
 
