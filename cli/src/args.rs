@@ -173,9 +173,6 @@ pub(crate) struct ReportArgs {
     /// changes
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "18446744073709551615", conflicts_with_all = ["vendor_layout", "html", "sweep", "compare", "output"], value_parser = number::<u64>(..))]
     pub(crate) watch: Option<u64>,
-    /// File of the program, if it is one.
-    #[arg(skip)]
-    pub(crate) path: Option<PathBuf>,
     /// If the program does not fit: what keeps it from fitting, in order, and the smallest change found that makes it
     /// fit; tried by at most 100 placements
     #[arg(long, conflicts_with_all = ["compare", "sweep", "watch"])]
@@ -270,9 +267,6 @@ pub(crate) struct EntriesArgs {
     /// Print what a P4Runtime controller must know of a P4 program: `P4Info` in text form, with the names and ids that p4c gives
     #[arg(long, conflicts_with_all = ["check", "template"])]
     pub(crate) p4info: bool,
-    /// The P4 file of `program`, which by now is its name
-    #[arg(skip)]
-    pub(crate) path: Option<PathBuf>,
     /// Write the entries of the switches of this network, which follow from their places; needs -o. `sluice replay
     /// --topology` and contests take the folder
     #[arg(long, value_name = "TOPOLOGY", requires = "output", conflicts_with_all = ["check", "template", "p4info"])]
@@ -331,9 +325,6 @@ pub(crate) enum Addresses {
 pub(crate) struct ReplayArgs {
     /// Program to run: a name, or a .sluice or .p4 file
     pub(crate) program: String,
-    /// `program` as the user wrote it, if it is a file
-    #[arg(skip)]
-    pub(crate) path: Option<String>,
     #[command(flatten)]
     pub(crate) target: Target,
     #[command(flatten)]

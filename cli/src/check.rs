@@ -1,7 +1,6 @@
 //! `sluice check`: reads and verifies a file of a program.
 
 use crate::args::{Placing, Target};
-use crate::door;
 use crate::fail::{Failure, print_error};
 use crate::p4;
 use crate::resolve;
@@ -13,7 +12,8 @@ use sluice_catalogue::StageProgram;
 use sluice_ir::Program;
 use sluice_ir::verify::{Severity, for_chip};
 use sluice_place::report::Report;
-use sluice_program_file::{FileError, ProgramFile};
+use sluice_program_file::p4::P4Reading;
+use sluice_program_file::{FileError, Mistake, ProgramFile};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,40 +31,50 @@ pub(crate) struct CheckArgs {
     placing: Placing,
 }
 
+/// A file as far as its mistakes allow.
+struct Checked {
+    /// The program, or its mistakes as the failure of the command.
+    program: Result<Program, Failure>,
+    /// Texts of warnings, for a program without mistakes.
+    warnings: Vec<String>,
+    /// Mistakes and warnings as JSON.
+    findings: Vec<Value>,
+    /// What the program approximates or ignores, as JSON, if it is in P4.
+    notes: Option<Value>,
+}
+
 /// Checks a file and prints its mistakes and warnings.
 pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.target.chip)?;
-    if p4::is_p4(&args.file) {
-        return p4(args, &chip, as_json);
-    }
     let origin = args.file.display().to_string();
-    let text = door::text(&args.file)?;
-    let file = match ProgramFile::parse(&origin, &text) {
-        Ok(file) => file,
-        Err(error) => return mistakes(&origin, &error, as_json),
-    };
-    let stage: Arc<dyn StageProgram> = Arc::new(file.clone());
-    let program = resolve::build(&stage, &args.target)?;
-    let found = file.findings(&for_chip(&program, &chip));
-    if found.mistakes.iter().any(|mistake| mistake.severity == Severity::Error) {
-        return mistakes(&origin, &found, as_json);
-    }
-    let warnings = [file.warnings(), found];
-    let placed = args.place.then(|| resolve::fit(&program, &chip, &args.placing.options()));
-    let reason = placed.as_ref().and_then(|placed| placed.as_ref().err());
+    let checked = if p4::is_p4(&args.file) { of_p4(args, &chip)? } else { of_sluice(args, &origin, &chip)? };
     let mut out = terminal::results(as_json);
+    let mut value = json!({
+        "schema": "sluice.check/1", "file": origin, "ok": checked.program.is_ok(), "findings": checked.findings,
+    });
+    if let Some(notes) = checked.notes {
+        value["notes"] = notes;
+    }
+    let program = match checked.program {
+        Ok(program) => program,
+        Err(failure) => {
+            if as_json {
+                writeln!(out, "{value}")?;
+            }
+            return Err(failure);
+        }
+    };
+    let placed = args.place.then(|| resolve::fit(&program, &chip, &args.placing.options()));
+    let reason = placed.as_ref().and_then(|placed| placed.as_ref().err()).map(|no_fit| no_fit.reason());
     if as_json {
-        let all: Vec<Value> = warnings.iter().flat_map(json_of).collect();
-        let fits = placed.as_ref().map(Result::is_ok);
-        let reason = reason.map(|no_fit| no_fit.reason());
-        let value = json!({
-            "schema": "sluice.check/1", "file": origin, "program": program.name, "ok": reason.is_none(), "findings": all,
-            "fits": fits, "reason": reason,
-        });
+        value["program"] = json!(program.name);
+        value["ok"] = json!(reason.is_none());
+        value["fits"] = json!(placed.as_ref().map(Result::is_ok));
+        value["reason"] = json!(reason);
         writeln!(out, "{value}")?;
     } else {
-        for warning in warnings.iter().filter(|w| !w.mistakes.is_empty()) {
-            writeln!(out, "{}\n", warning.text)?;
+        for warning in checked.warnings.iter().filter(|text| !text.is_empty()) {
+            writeln!(out, "{warning}\n")?;
         }
         writeln!(out, "{origin}: program `{}`: {}; no mistakes", program.name, counts(&program))?;
         match &placed {
@@ -79,60 +89,72 @@ pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
     if reason.is_some() { Err(Failure::Property) } else { Ok(()) }
 }
 
-/// Checks a P4 program.
-fn p4(args: &CheckArgs, chip: &ChipSpec, as_json: bool) -> Result<(), Failure> {
+fn of_p4(args: &CheckArgs, chip: &ChipSpec) -> Result<Checked, Failure> {
     if let Some((key, _)) = args.target.sets.first() {
         return Err(Failure::with_help(
             format!("--set {key}: a P4 program has no parameters"),
             "-D NAME=VALUE defines a macro",
         ));
     }
-    let program = p4::run(&args.file, &args.target.p4, chip, as_json)?;
-    if !args.place {
-        return Ok(());
+    let p4 = &args.target.p4;
+    p4.check(chip)?;
+    let (disk, options) = (p4.disk(), p4.options(chip));
+    let reading = P4Reading::read(&disk, &args.file.display().to_string(), &options);
+    let warnings = reading.warnings();
+    if reading.program().is_none() && !warnings.is_empty() {
+        terminal::note(format_args!("{warnings}\n"));
     }
-    match resolve::fit(&program, chip, &args.placing.options()) {
-        Ok(placement) => {
-            let stages = Report::new(&program, &placement).stages_used();
-            if !as_json {
-                writeln!(
-                    terminal::results(as_json),
-                    "fits {}: {stages} of {} stages",
-                    chip.name,
-                    chip.mau.stages
-                )?;
-            }
-            Ok(())
-        }
-        Err(no_fit) => {
-            print_error(crate::snippet::no_fit(&no_fit));
-            Err(Failure::Property)
-        }
-    }
+    Ok(Checked {
+        program: reading.legal(&disk, &options).cloned().map_err(Failure::from),
+        warnings: vec![warnings],
+        findings: reading.findings().iter().map(json_of_p4).collect(),
+        notes: Some(sluice_report::notes_json(&reading.notes())),
+    })
 }
 
-/// Reports a file with mistakes: as JSON on stdout, or as the failure of the command.
-fn mistakes(origin: &str, error: &FileError, as_json: bool) -> Result<(), Failure> {
-    if as_json {
-        let findings = json_of(error);
-        let value = json!({ "schema": "sluice.check/1", "file": origin, "ok": false, "findings": findings });
-        writeln!(terminal::results(as_json), "{value}")?;
+fn of_sluice(args: &CheckArgs, origin: &str, chip: &ChipSpec) -> Result<Checked, Failure> {
+    let mistakes = |error: &FileError| Checked {
+        program: Err(Failure::snippets(&error.text)),
+        warnings: Vec::new(),
+        findings: json_of(error),
+        notes: None,
+    };
+    let text = p4::text(&args.file)?;
+    let file = match ProgramFile::parse(origin, &text) {
+        Ok(file) => file,
+        Err(error) => return Ok(mistakes(&error)),
+    };
+    let stage: Arc<dyn StageProgram> = Arc::new(file.clone());
+    let program = resolve::build(&stage, &args.target)?;
+    let found = file.findings(&for_chip(&program, chip));
+    if found.mistakes.iter().any(|mistake| mistake.severity == Severity::Error) {
+        return Ok(mistakes(&found));
     }
-    Err(Failure::snippets(&error.text))
+    let all = [file.warnings(), found];
+    let findings = all.iter().flat_map(json_of).collect();
+    Ok(Checked { program: Ok(program), warnings: all.map(|one| one.text).into(), findings, notes: None })
+}
+
+fn json_of_p4(mistake: &Mistake) -> Value {
+    let mut value = json_of_mistake(mistake);
+    value["class"] = mistake.class.into();
+    value["file"] = mistake.file.as_str().into();
+    value
 }
 
 fn json_of(error: &FileError) -> Vec<Value> {
-    let findings = error.mistakes.iter().map(|mistake| {
-        let severity = if mistake.severity == Severity::Error { "error" } else { "warning" };
-        json!({
-            "severity": severity, "line": mistake.line, "column": mistake.col, "message": mistake.text, "help": mistake.help,
-        })
-    });
-    findings.collect()
+    error.mistakes.iter().map(json_of_mistake).collect()
+}
+
+fn json_of_mistake(mistake: &Mistake) -> Value {
+    let severity = if mistake.severity == Severity::Error { "error" } else { "warning" };
+    json!({
+        "severity": severity, "line": mistake.line, "column": mistake.col, "message": mistake.text, "help": mistake.help,
+    })
 }
 
 /// Returns what a program has, in words.
-pub(crate) fn counts(program: &Program) -> String {
+fn counts(program: &Program) -> String {
     let count = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
     [
         count(program.headers.len(), "header", "headers"),

@@ -150,7 +150,6 @@ mod usage;
 mod verdict;
 
 use args::{Cli, Command, ReplayArgs};
-use door::Door;
 use fail::{Failure, print_error};
 use sluice_catalogue::Catalogue;
 use std::borrow::Borrow;
@@ -162,6 +161,28 @@ pub use p4::P4Crate;
 #[cfg(feature = "strategies")]
 pub use sluice_fuzz::strategies;
 pub use sluice_generated::catalogue as shipped;
+
+/// Programs that are files, opened as the commands open them.
+///
+/// ```
+/// use sluice::prelude::*;
+/// use sluice::program_file::{Disk, FileCatalogue, ReadOptions};
+///
+/// # let leaf = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/p4/t2na.p4");
+/// let options = ReadOptions { chip: ChipSpec::tofino2(), ..ReadOptions::default() };
+/// let mut files = FileCatalogue::new(sluice::shipped(), Disk::new(&[]), options);
+/// let name = files.open(leaf, "".as_ref())?;
+/// let mut bench = Bench::new(files.catalogue(), &name, &[], &ChipSpec::tofino2())?;
+/// bench.send(Duration::ZERO, 0, &[7; 60])?;
+/// assert_eq!(bench.finish()?.lost.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub mod program_file {
+    pub use crate::p4::Disk;
+    pub use sluice_p4::Define;
+    pub use sluice_p4::source::{Include, IncludeKind, LoadError, Loaded, Loader, Texts};
+    pub use sluice_program_file::{FileCatalogue, FileError, Mistake, OpenError, ReadOptions, open};
+}
 
 /// Items that the generated code of a crate of one's own names ([`P4Crate`]).
 pub mod generated_code {
@@ -209,11 +230,7 @@ fn command(catalogue: &Catalogue, arguments: impl Iterator<Item = OsString>) -> 
 }
 
 fn run_command(cli: Cli, catalogue: &Catalogue) -> Result<(), Failure> {
-    let mut command = cli.command;
-    let mut door = Door::new(catalogue);
-    command.as_mut().map_or(Ok(()), |command| door.command(command))?;
-    let catalogue = &door.into_catalogue();
-    match command {
+    match cli.command {
         None => replay::run(&ReplayArgs::of_first(catalogue), catalogue, cli.json),
         Some(Command::Programs(args)) => programs::run(&args, catalogue, cli.json),
         Some(Command::New(args)) => new::run(&args),

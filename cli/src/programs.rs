@@ -1,6 +1,7 @@
 //! `sluice programs`: lists the programs, or describes one.
 
 use crate::args::ProgramsArgs;
+use crate::door;
 use crate::fail::Failure;
 use crate::files::Folder;
 use crate::invocation::Out;
@@ -18,7 +19,8 @@ use std::path::Path;
 /// Lists programs, or describes one.
 pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let mut out = Out::new();
-    let Some(name) = &args.program else {
+    let Some(program) = &args.program else {
+        resolve::chip(&args.target.chip)?;
         let all = catalogue.programs();
         if as_json {
             let list: Vec<Value> = all.iter().map(|p| describe(p.as_ref())).collect();
@@ -33,13 +35,14 @@ pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> 
         )?;
         return Ok(());
     };
-    let stage = resolve::stage(catalogue, name)?;
+    let opened = door::program(catalogue, program, &args.target)?;
+    let (stage, name) = (&opened.stage, opened.name());
     if args.p4 {
         let program = resolve::build(stage, &args.target)?;
         let text = sluice_p4::write::write(&program).map_err(|parts| without_p4(name, &parts))?;
         write!(out, "{text}")?;
     } else if let (true, Some(topology), Some(dir)) = (args.ir, &args.topology, &args.output) {
-        let deployment = deployed(catalogue, name, &args.target, topology, args.port_speed)?;
+        let deployment = deployed(&opened.catalogue, name, &args.target, topology, args.port_speed)?;
         of_network(name, &deployment, dir)?;
     } else if args.ir {
         let program = resolve::build(stage, &args.target)?;

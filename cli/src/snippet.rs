@@ -3,20 +3,11 @@
 use sluice_ir::verify::Diag;
 use sluice_place::NoFit;
 use std::collections::BTreeMap;
-use std::path::Path;
-
-/// Endings of files whose lines are shown: those of a user's programs. Programs of a crate have places in Rust.
-const SHOWN: [&str; 5] = ["p4", "sluice", "p4h", "h", "inc"];
 
 /// Returns the report of a program that does not fit, with source lines.
 pub(crate) fn no_fit(no_fit: &NoFit) -> String {
     let mut files = BTreeMap::new();
     sluice_report::text_no_fit_with(no_fit, &mut |diag| shown(diag, &mut files))
-}
-
-/// Returns a finding with its source lines.
-pub(crate) fn of(diag: &Diag) -> String {
-    shown(diag, &mut BTreeMap::new())
 }
 
 /// The files that were read; `None`: those that have no text.
@@ -35,6 +26,5 @@ fn shown(diag: &Diag, files: &mut Texts) -> String {
 }
 
 fn text(file: &str) -> Option<String> {
-    let extension = Path::new(file).extension()?.to_str()?;
-    SHOWN.contains(&extension).then(|| std::fs::read_to_string(file).ok()).flatten()
+    sluice_program_file::has_lines(file).then(|| std::fs::read_to_string(file).ok()).flatten()
 }

@@ -79,7 +79,7 @@ pub(crate) fn deployed(
     let mut blueprint = resolve::blueprint(topology)?;
     let base = folder_of(topology).to_owned();
     let chip = resolve::chip(blueprint.chip.as_deref().unwrap_or(&target.chip))?;
-    let mut door = Door::new(catalogue).with_p4(&target.p4, &chip);
+    let mut door = Door::new(catalogue, &target.p4, &chip);
     door.topology(&mut blueprint, &base)?;
     let defaults = Defaults {
         program: program.to_owned(),

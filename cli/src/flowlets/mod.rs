@@ -8,6 +8,7 @@ mod text;
 
 pub(crate) use args::FlowletsArgs;
 
+use crate::door::{Door, OpenProgram};
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
 use crate::resolve;
@@ -46,11 +47,15 @@ const PACKET: Bytes = Bytes(1_500);
 /// Runs the requested parts and prints the results.
 pub(crate) fn run(args: &FlowletsArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.chip)?;
+    let mut door = Door::new(catalogue, &args.p4, &chip);
+    let programs: Vec<OpenProgram> =
+        args.through.iter().map(|program| door.program(program)).collect::<Result<_, _>>()?;
+    let catalogue = &door.into_catalogue();
     let mut report = Report { args, census: None, trials: Vec::new(), settled: Vec::new() };
     if args.input.is_some() || args.elastic.is_empty() || !args.through.is_empty() {
         let (census, trace) = read(args)?;
         report.census = Some(census);
-        report.trials = trials(args, catalogue, &trace, &chip)?;
+        report.trials = trials(args, (catalogue, &programs), &trace, &chip)?;
     }
     if !args.elastic.is_empty() {
         report.settled = settled(args, catalogue, &chip)?;
@@ -99,14 +104,13 @@ fn read(args: &FlowletsArgs) -> Result<(census::Report, Trace), Failure> {
 /// Runs every program with every timeout.
 fn trials(
     args: &FlowletsArgs,
-    catalogue: &Catalogue,
+    (catalogue, programs): (&Catalogue, &[OpenProgram]),
     trace: &Trace,
     chip: &ChipSpec,
 ) -> Result<Vec<Trial>, Failure> {
     let mut trials = Vec::new();
     let uplinks = Uplinks { step: args.skew, rate: args.uplinks };
-    let stages =
-        args.through.iter().map(|name| resolve::stage(catalogue, name)).collect::<Result<Vec<_>, _>>()?;
+    let stages: Vec<&Arc<dyn StageProgram>> = programs.iter().map(|program| &program.stage).collect();
     let has = |stage: &Arc<dyn StageProgram>, key: &str| stage.params().iter().any(|p| p.key == key);
     for stage in &stages {
         let candidate = Candidate { catalogue, stage: stage.as_ref(), chip, seed: args.seed };

@@ -13,9 +13,6 @@ use std::path::PathBuf;
 pub(crate) struct FuzzArgs {
     /// Program to fuzz
     pub(crate) program: String,
-    /// The program's file as the user named it, if it is one
-    #[arg(skip)]
-    pub(crate) path: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) target: Target,
     #[command(flatten)]

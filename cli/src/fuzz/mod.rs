@@ -13,6 +13,7 @@ pub(crate) use args::FuzzArgs;
 
 use crate::args::Target;
 use crate::buffer_profile;
+use crate::door;
 use crate::fail::{Failure, print_error};
 use crate::files::pretty;
 use crate::interrupt::interrupt_flag;
@@ -37,6 +38,8 @@ use std::time::Instant;
 /// A finished campaign, and its inputs.
 pub(crate) struct Done<'a> {
     pub(crate) args: &'a FuzzArgs,
+    /// File of the program as the user named it, if it is one.
+    pub(crate) file: Option<&'a Path>,
     pub(crate) subject: &'a Subject<'a>,
     pub(crate) status: Status,
     pub(crate) seconds: f64,
@@ -54,7 +57,8 @@ pub(crate) struct Done<'a> {
 /// Runs a campaign and prints its results.
 pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.target.chip)?;
-    let stage = resolve::stage(catalogue, &args.program)?;
+    let opened = door::program(catalogue, &args.program, &args.target)?;
+    let (stage, catalogue) = (&opened.stage, &opened.catalogue);
     let profile = profile(stage.as_ref(), &args.target);
     let mut target = args.target.clone();
     target.sets.splice(0..0, profile.iter().cloned());
@@ -116,6 +120,7 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     let _ = std::panic::take_hook();
     let done = Done {
         args,
+        file: opened.file.as_deref(),
         subject: &subject,
         status,
         seconds,
@@ -138,7 +143,7 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
 /// Returns a verdict on each property.
 fn for_ci(done: &Done<'_>) -> Vec<Verdict> {
     let program = &done.subject.program;
-    let file = done.args.path.as_ref().map(|path| path.display().to_string());
+    let file = done.file.map(|path| path.display().to_string());
     let verdict = |name: &str| {
         let mut failures = (1..).zip(&done.status.failures).filter(|(_, f)| f.violation.property == name);
         let ended = failures.next().map_or(Ended::Passed, |(number, failure)| {

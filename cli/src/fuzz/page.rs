@@ -58,7 +58,7 @@ fn located(done: &Done<'_>) -> Option<Located> {
     let files = coverage_text::files(&subject.points);
     let texts: Option<Vec<ProgramText>> = files.into_iter().map(read).collect();
     // Only a program from a file was read from the texts that its places name.
-    match texts.filter(|texts| done.args.path.is_some() && !texts.is_empty()) {
+    match texts.filter(|texts| done.file.is_some() && !texts.is_empty()) {
         Some(texts) => Some(Located::on(texts, &subject.points)),
         None => Located::on_text_form(&subject.program, &subject.placement.chip, &subject.points),
     }

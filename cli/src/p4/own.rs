@@ -1,6 +1,6 @@
 //! A P4 program as a crate of one's own, which `sluice new --from FILE.p4` writes.
 
-use super::{P4Args, P4Program, declarations, files_of, read_quietly};
+use super::{Disk, P4Args, declarations, files_of};
 use crate::fail::Failure;
 use crate::resolve;
 use clap::Parser;
@@ -9,6 +9,7 @@ use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_exec::cover::Points;
 use sluice_exec::engine::generate::{generate, module};
 use sluice_exec::engine::generated::Generated;
+use sluice_program_file::p4::{P4Program, P4Reading};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -48,11 +49,12 @@ impl P4Crate {
         let options = self.options()?;
         let path = self.path();
         let chip = resolve::chip(&options.chip).map_err(text)?;
-        for file in files_of(&path, &options.p4, &chip).map_err(text)? {
+        let disk = options.p4.disk();
+        let program = self.program(&options, &disk, &chip).map_err(text)?.build(&[])?;
+        for file in files_of(&path, &disk) {
             println!("cargo:rerun-if-changed={}", file.path.display());
         }
         println!("cargo:rerun-if-changed={}", declarations(&path).display());
-        let program = self.program(&options.chip).map_err(text)?.build(&[])?;
         let placement = resolve::fit(&program, &chip, &sluice_place::Options::default())
             .map_err(|no_fit| crate::snippet::no_fit(&no_fit))?;
         let name = self.name.replace('-', "_");
@@ -78,7 +80,8 @@ impl P4Crate {
     /// If the program is refused; the text has the places.
     pub fn catalogue(&self, code: &[Generated]) -> Result<Catalogue, String> {
         let options = self.options().map_err(|e| e.to_string())?;
-        let program = self.program(&options.chip).map_err(text)?;
+        let chip = resolve::chip(&options.chip).map_err(text)?;
+        let program = self.program(&options, &options.p4.disk(), &chip).map_err(text)?;
         Ok(crate::shipped().with(program).with_code(code))
     }
 
@@ -87,7 +90,11 @@ impl P4Crate {
     #[must_use]
     pub fn run(&self, code: &[Generated]) -> ExitCode {
         let chip = chip_of(std::env::args()).unwrap_or_else(|| "tofino2".to_owned());
-        match self.program(&chip) {
+        let program = || {
+            let options = self.options().map_err(Failure::input)?;
+            self.program(&options, &options.p4.disk(), &resolve::chip(&chip)?)
+        };
+        match program() {
             Ok(program) => crate::main_with(crate::shipped().with(program).with_code(code)),
             Err(failure) => {
                 crate::complain(&failure);
@@ -106,10 +113,10 @@ impl P4Crate {
         Ok(options)
     }
 
-    fn program(&self, chip: &str) -> Result<P4Program, Failure> {
-        let options = self.options().map_err(Failure::input)?;
-        let program = read_quietly(&self.path(), &options.p4, &resolve::chip(chip)?)?.0;
-        Ok(program.named(self.name))
+    fn program(&self, options: &Options, disk: &Disk, chip: &ChipSpec) -> Result<P4Program, Failure> {
+        options.p4.check(chip)?;
+        let (path, read) = (self.path().display().to_string(), options.p4.options(chip));
+        Ok(P4Reading::read(disk, &path, &read).stage(disk, &read)?.named(self.name))
     }
 }
 

@@ -9,11 +9,14 @@ mod text;
 
 pub(crate) use args::PolarizationArgs;
 
+use crate::door::{Door, OpenProgram};
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
+use crate::p4::P4Args;
 use crate::resolve::blueprint;
 use crate::table::{table, wide};
 use crate::terminal;
+use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fabric::flows::{Extracted, Flows, Generator, extract};
 use sluice_fabric::polarization::run as measure_scheme;
@@ -40,6 +43,8 @@ struct Outcome {
 /// All results of a run.
 struct Report<'a> {
     args: &'a PolarizationArgs,
+    /// Name of the program of `--packets`.
+    program: Option<&'a str>,
     network: &'a Network,
     captured: Option<Extracted>,
     outcomes: Vec<Outcome>,
@@ -52,10 +57,11 @@ const FIGURE_SIZES: [u32; 5] = [9, 25, 41, 57, 73];
 
 /// Runs all schemes over the same flows and prints a comparison.
 pub(crate) fn run(args: &PolarizationArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
+    let mut door = Door::new(catalogue, &P4Args::default(), &ChipSpec::tofino2());
+    let opened = args.packets.as_deref().map(|program| door.program(program)).transpose()?;
     let network = network(args)?;
     let captured = args.capture.as_deref().map(|path| captured(path, &network)).transpose()?;
-    let stage =
-        args.packets.as_deref().map(|name| catalogue.get(name)).transpose().map_err(Failure::input)?;
+    let stage = opened.as_ref().map(|opened| &opened.stage);
     let mut outcomes = Vec::new();
     for &scheme in &args.schemes {
         let draws = if scheme == Scheme::PerStage { args.draws } else { 1 };
@@ -71,7 +77,8 @@ pub(crate) fn run(args: &PolarizationArgs, catalogue: &Catalogue, as_json: bool)
     let results = one(args, &network, &captured, &ideal);
     outcomes.push(Outcome { name: "ideal mixer".to_owned(), scheme: None, results, packets: None });
     let sizes = if args.output.is_some() { by_size(args, &network, &captured) } else { Vec::new() };
-    let report = Report { args, network: &network, captured, outcomes, sizes };
+    let program = opened.as_ref().map(OpenProgram::name);
+    let report = Report { args, program, network: &network, captured, outcomes, sizes };
     if let Some(dir) = &args.output {
         write_files(dir, &report)?;
     }

@@ -43,7 +43,7 @@ pub(super) fn text(report: &Report<'_>, table: Layout) -> String {
 
 /// Writes what packets did beside the walks of their flows.
 fn packets(out: &mut String, report: &Report<'_>, table: Layout) {
-    let Some(program) = &report.args.packets else { return };
+    let Some(program) = report.program else { return };
     let mut rows = Vec::new();
     for outcome in &report.outcomes {
         match &outcome.packets {

@@ -13,6 +13,7 @@ use super::{
     rate_text, schedule, spans, verdict, writer,
 };
 use crate::args::{EngineKind, ReplayArgs};
+use crate::door::OpenProgram;
 use crate::fail::Failure;
 use crate::files::{self, Folder, Pending, beside, pretty};
 use crate::hint::own_arguments;
@@ -60,7 +61,7 @@ pub(crate) struct Callers {
 /// Runs a replay on a network and prints its summary.
 pub(crate) fn run(
     args: &ReplayArgs,
-    catalogue: &Catalogue,
+    program: &OpenProgram,
     topology: &str,
     callers: Callers,
     as_json: bool,
@@ -69,10 +70,9 @@ pub(crate) fn run(
     if args.coverage && args.engine == EngineKind::Reference {
         return Err(super::reference_does_not_count());
     }
-    let resolved = resolve::network(args, catalogue, topology, config(args, Vec::new())?)?;
+    let resolved = resolve::network(args, program, topology, config(args, Vec::new())?)?;
     let stop = interrupt_flag();
-    let samples =
-        resolved.catalogue.get(&args.program).map(|program| program.network_samples()).unwrap_or_default();
+    let samples = program.stage.network_samples();
     let (inputs, strangers) = resolved.inputs(args, &samples, &stop)?;
     check_turns(&inputs, schedule)?;
     let options = options(args, schedule)?;
@@ -130,7 +130,7 @@ pub(crate) fn run(
     let story = watch.map(|watch| watch.tell(&outcome.network)).transpose()?;
     let trace = args.trace.then(|| outcome.trace());
     let words = Words { summary: &summary, story: story.as_ref(), trace: trace.as_deref() };
-    trace_out(args, &outcome)?;
+    trace_out(args, program.name(), &outcome)?;
     if let Some(path) = &args.html {
         files::write(path, &run_page(args, &network, &files, &outcome, &words))?;
     }
@@ -264,11 +264,11 @@ fn capture(switch: &str) -> String {
 }
 
 /// Writes the trace of `--trace-out`.
-fn trace_out(args: &ReplayArgs, outcome: &NetworkOutcome<'_>) -> Result<(), Failure> {
+fn trace_out(args: &ReplayArgs, program: &str, outcome: &NetworkOutcome<'_>) -> Result<(), Failure> {
     let network = &outcome.network;
     let named = network.ids().zip(&outcome.switches).map(|(id, own)| (outcome.name_of(id), own));
     let link = |link: LinkId, way: Way| direction(&network.link_name(link), way);
-    spans::write(args, &args.program, &named.collect::<Vec<_>>(), &link, outcome.sent)
+    spans::write(args, program, &named.collect::<Vec<_>>(), &link, outcome.sent)
 }
 
 /// Returns the page of `--html`.

@@ -143,7 +143,7 @@ impl Source {
         let near = self.beside(chip);
         let near = near.to_str().filter(|near| near.ends_with(".toml") && Path::new(near).is_file());
         let chip = resolve::chip(near.unwrap_or(chip))?;
-        let mut door = Door::new(catalogue).with_p4(p4, &chip);
+        let mut door = Door::new(catalogue, p4, &chip);
         door.topology(&mut plan, topology.parent().unwrap_or(Path::new("")))?;
         let folder = self.folder.clone();
         self.point.contest.open_files(|file| door.open(file, &folder))?;

@@ -1,5 +1,6 @@
 //! A P4 program as a program of the catalogue.
 
+use crate::file::ProgramFile;
 use sluice_asic::port::PortMap;
 use sluice_build::params::{ParamError, ParamInfo};
 use sluice_catalogue::Role;
@@ -7,14 +8,13 @@ use sluice_catalogue::position::Position;
 use sluice_catalogue::{ProgramError, Setup, SetupError, StageProgram};
 use sluice_ir::Program;
 use sluice_place::report::SourceNote;
-use sluice_program_file::ProgramFile;
 use sluice_switch::property::Property;
 
 /// A lowered and verified P4 program. It has no parameters, because macros are defined before it is read. Its entries, routes, roles
 /// and properties are those of the declarations beside it; without a file of declarations it has none but the entries that it states
 /// itself.
 #[derive(Clone, Debug)]
-pub(crate) struct P4Program {
+pub struct P4Program {
     name: String,
     summary: String,
     program: Program,
@@ -36,13 +36,14 @@ impl P4Program {
         P4Program { name, summary, program, notes, beside }
     }
 
-    /// Returns the declarations beside the program.
+    /// Returns the declarations beside the program, if there are any.
     pub(crate) fn beside(&mut self) -> Option<&mut ProgramFile> {
         self.beside.as_mut()
     }
 
     /// Returns the program under another name.
-    pub(crate) fn named(mut self, name: &str) -> P4Program {
+    #[must_use]
+    pub fn named(mut self, name: &str) -> P4Program {
         name.clone_into(&mut self.name);
         name.clone_into(&mut self.program.name);
         self.beside = self.beside.map(|beside| beside.named(name));
