@@ -1,9 +1,9 @@
 //! `sluice check`: reads and verifies a file of a program.
 
-use crate::args::{Placing, Target};
 use crate::fail::{Failure, print_error};
 use crate::p4;
 use crate::resolve;
+use crate::target::{Placing, Target};
 use crate::terminal;
 use clap::Args;
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! Opens the programs that a command names: names of the catalogue, and `.sluice` and `.p4` files.
 
-use crate::args::Target;
 use crate::fail::Failure;
 use crate::p4::{Disk, P4Args, is_p4, unread};
 use crate::resolve;
+use crate::target::Target;
 use crate::terminal;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::{Catalogue, StageProgram};

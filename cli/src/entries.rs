@@ -1,12 +1,14 @@
 //! `sluice entries`: default entries of a program, a template, or the check of a file.
 
-use crate::args::EntriesArgs;
 use crate::door::{self, OpenProgram};
 use crate::fail::Failure;
 use crate::files::Folder;
 use crate::invocation::Out;
+use crate::numbers::quantity;
 use crate::resolve::{self, Entries};
+use crate::target::Target;
 use crate::topology::deployed;
+use clap::Args;
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::FrontPort;
@@ -19,6 +21,40 @@ use sluice_program_file::OpenError;
 use sluice_program_file::p4::{is_p4, p4info};
 use std::io::Write;
 use std::path::Path;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct EntriesArgs {
+    /// Program whose entries are shown or checked: a name, or a .sluice or .p4 file
+    pub(crate) program: String,
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Print a file without entries that explains every table, key, action and parameter
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) template: bool,
+    /// Print what a P4Runtime controller must know of a P4 program: `P4Info` in text form, with the names and ids that p4c gives
+    #[arg(long, conflicts_with_all = ["check", "template"])]
+    pub(crate) p4info: bool,
+    /// Write the entries of the switches of this network, which follow from their places; needs -o. `sluice replay
+    /// --topology` and contests take the folder
+    #[arg(long, value_name = "TOPOLOGY", requires = "output", conflicts_with_all = ["check", "template", "p4info"])]
+    pub(crate) topology: Option<String>,
+    /// Folder for SWITCH.toml of each switch of a network
+    #[arg(short, long, value_name = "DIR", requires = "topology")]
+    pub(crate) output: Option<PathBuf>,
+    /// Check a file of entries against the program and the ports of the switch
+    #[arg(long, value_name = "FILE")]
+    pub(crate) check: Option<PathBuf>,
+    /// Print the entries for the routes of a file; see `sluice replay --routes`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "template", "p4info", "topology"])]
+    pub(crate) routes: Option<PathBuf>,
+    /// Names of the front-panel ports: SONiC's port_config.ini or config_db.json, or lines `name,front`
+    #[arg(long, value_name = "FILE", conflicts_with = "topology")]
+    pub(crate) port_map: Option<PathBuf>,
+    /// Speed of the front-panel ports, which decides their dev_ports, for example 100G
+    #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
+    pub(crate) port_speed: Option<BitRate>,
+}
 
 /// Prints default entries or a template, or checks a file.
 pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {

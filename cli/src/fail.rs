@@ -1,5 +1,6 @@
 //! Failures of a command, with their exit codes.
 
+use crate::hint::command_line;
 use crate::invocation;
 use crate::numbers::counted;
 use sluice_asic::names::nearest;
@@ -15,6 +16,18 @@ pub(crate) fn print_error(text: impl Display) {
     if !invocation::keep_error(text.as_bytes()) {
         // There is no other place to report the error to.
         let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+    }
+}
+
+/// Prints a failure and its advice on stderr.
+pub(crate) fn complain(failure: &Failure) {
+    print_error(format_args!("error: {failure}\n"));
+    if let Some(help) = failure.help() {
+        print_error(format_args!("  = help: {help}\n"));
+    }
+    if let Failure::Inconsistent(_) = failure {
+        let command = command_line();
+        print_error(format_args!("  = help: report it with the files that this command reads: {command}\n"));
     }
 }
 

@@ -1,14 +1,71 @@
 //! `sluice explain headroom`: the headroom that a lossless priority group needs, term by term.
 
-use crate::args::{HeadroomArgs, HeadroomMethod};
 use crate::fail::Failure;
 use crate::invocation::Out;
+use crate::numbers::{number, quantity};
 use crate::table::table;
+use clap::{Args, ValueEnum};
 use serde_json::json;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::headroom::{Headroom, HeadroomInput, Method, headroom};
+use sluice_asic::units::{BitRate, Length};
 use sluice_asic::units::{Bytes, Cells};
 use std::io::Write;
+
+/// Inputs of the headroom of a lossless priority group, for the word `headroom`.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "For the word headroom")]
+pub(crate) struct HeadroomArgs {
+    /// Rate of the line, for example 100G
+    #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
+    pub(crate) speed: Option<BitRate>,
+    /// Length of the cable, for example 300m
+    #[arg(long, value_name = "LENGTH", value_parser = quantity::<Length>)]
+    pub(crate) cable: Option<Length>,
+    /// Formula of the headroom
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) method: HeadroomMethod,
+    /// Bytes of a buffer cell [default: the chip's]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::<Bytes>)]
+    pub(crate) cell: Option<Bytes>,
+    /// Longest frame of the port [default: 9216B; nvidia and barefoot: 9100B]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::<Bytes>)]
+    pub(crate) mtu: Option<Bytes>,
+    /// Longest frame of lossless traffic [default: 9216B; nvidia and barefoot: 1024B]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::<Bytes>)]
+    pub(crate) lossless_mtu: Option<Bytes>,
+    /// Share of 64-byte packets in percent, for nvidia and barefoot [default: 100]
+    #[arg(long, value_name = "PERCENT", value_parser = number::<u8>(0..=100))]
+    pub(crate) small_packets: Option<u8>,
+    /// Latency of a gearbox in the line, in ns [default: 0]
+    #[arg(long, value_name = "NS", value_parser = number::<u64>(..))]
+    pub(crate) gearbox_ns: Option<u64>,
+}
+
+impl HeadroomArgs {
+    /// Returns true if at least one of them is given.
+    pub(crate) const fn any(&self) -> bool {
+        self.speed.is_some()
+            || self.cable.is_some()
+            || self.cell.is_some()
+            || self.mtu.is_some()
+            || self.lossless_mtu.is_some()
+            || self.small_packets.is_some()
+            || self.gearbox_ns.is_some()
+    }
+}
+
+/// Formula of the headroom.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HeadroomMethod {
+    /// Round trip, reaction time, and one frame in flight at each end
+    #[default]
+    Ideal,
+    /// SONiC's plug-in for NVIDIA
+    Nvidia,
+    /// SONiC's plug-in for Barefoot
+    Barefoot,
+}
 
 /// Computes the headroom and prints its terms.
 pub(crate) fn run(args: &HeadroomArgs, chip: &ChipSpec, as_json: bool) -> Result<(), Failure> {

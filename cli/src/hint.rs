@@ -1,14 +1,13 @@
 //! Commands that the output proposes: they repeat the arguments with which the user called the command.
 
 use crate::invocation;
-use crate::usage;
-use clap::{ArgAction, Command};
+use clap::{ArgAction, Args, Command};
 
-/// Returns the arguments of this call after the name of the command `from`, as a shell takes them, for the command `to`:
-/// without options that `to` does not have, and without those of `without`. If the binary was called without the command,
-/// `default` stands for the arguments.
-pub(crate) fn own_arguments(from: &str, to: &str, default: &str, without: &[&str]) -> String {
-    of(invocation::arguments(), (from, to), default, without)
+/// Returns the arguments of this call after the name of its command `from`, which takes the arguments `From`, as a shell takes
+/// them, for a command that takes the arguments `To`: without options that it does not have, and without those of `without`. If
+/// the binary was called without the command, `default` stands for the arguments.
+pub(crate) fn own_arguments<From: Args, To: Args>(from: &str, default: &str, without: &[&str]) -> String {
+    of::<From, To>(invocation::arguments(), from, default, without)
 }
 
 /// Returns the command of this call, as a shell takes it.
@@ -17,16 +16,15 @@ pub(crate) fn command_line() -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn of(
+/// As [`own_arguments`], of a call with these arguments.
+pub(crate) fn of<From: Args, To: Args>(
     arguments: impl IntoIterator<Item = String>,
-    (from, to): (&str, &str),
+    from: &str,
     default: &str,
     without: &[&str],
 ) -> String {
-    let all = usage::command();
-    let (Some(from_command), Some(to_command)) = (all.find_subcommand(from), all.find_subcommand(to)) else {
-        return default.to_owned();
-    };
+    let from_command = &From::augment_args(Command::new("from"));
+    let to_command = &To::augment_args(Command::new("to"));
     let mut arguments = arguments.into_iter().skip_while(|word| word != from).skip(1);
     let mut words = Vec::new();
     while let Some(word) = arguments.next() {
@@ -84,27 +82,7 @@ fn quoted(word: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{of, proposals};
-
-    fn words(line: &[&str], to: &str, without: &[&str]) -> String {
-        of(line.iter().map(|word| (*word).to_owned()), ("replay", to), "l3-ecmp", without)
-    }
-
-    #[test]
-    fn arguments_of_the_user_are_repeated() {
-        let line =
-            ["--json", "replay", "ecmp", "-i", "0@my trace.pcap", "-o", "out", "--trace", "--set", "seed=1"];
-        assert_eq!(words(&line, "replay", &[]), "ecmp -i '0@my trace.pcap' -o out --trace --set seed=1");
-        let without = ["-o", "--output", "--trace"];
-        assert_eq!(words(&line, "replay", &without), "ecmp -i '0@my trace.pcap' --set seed=1");
-        assert_eq!(words(&line, "report", &["-o"]), "ecmp --set seed=1");
-        assert_eq!(words(&["replay", "ecmp", "--output=out"], "replay", &["--output"]), "ecmp");
-        assert_eq!(
-            words(&["replay", "ecmp", "--unique-ip", "-DX=1", "--limit", "5"], "replay", &["--limit"]),
-            "ecmp --unique-ip -DX=1"
-        );
-        assert_eq!(words(&[], "replay", &[]), "l3-ecmp");
-    }
+    use super::proposals;
 
     #[test]
     fn long_commands_have_a_line_of_their_own() {

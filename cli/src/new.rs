@@ -2,10 +2,10 @@
 
 mod from;
 
-use crate::args::Target;
 use crate::fail::Failure;
 use crate::files::Pending;
 use crate::invocation::Out;
+use crate::target::Target;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};

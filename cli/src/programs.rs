@@ -1,20 +1,47 @@
 //! `sluice programs`: lists the programs, or describes one.
 
-use crate::args::ProgramsArgs;
 use crate::door;
 use crate::fail::Failure;
 use crate::files::Folder;
 use crate::invocation::Out;
+use crate::numbers::quantity;
 use crate::resolve;
 use crate::table::table;
+use crate::target::Target;
 use crate::topology::deployed;
+use clap::Args;
 use serde_json::{Value, json};
+use sluice_asic::units::BitRate;
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fabric::deploy::Deployment;
 use sluice_p4::write::Unwritable;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct ProgramsArgs {
+    /// Program to describe: a name, or a .sluice or .p4 file
+    pub(crate) program: Option<String>,
+    /// Print the program in P4_16, as a whole program for TNA and T2NA
+    #[arg(long, requires = "program")]
+    pub(crate) p4: bool,
+    /// Print the program in Sluice's text form, which is a .sluice file
+    #[arg(long, requires = "program", conflicts_with = "p4")]
+    pub(crate) ir: bool,
+    /// With --ir, write the programs of the switches of this network, with the parameters of their places; needs -o
+    #[arg(long, value_name = "TOPOLOGY", requires_all = ["ir", "output"])]
+    pub(crate) topology: Option<String>,
+    /// Folder for the .sluice files of a network's switches
+    #[arg(short, long, value_name = "DIR", requires = "topology")]
+    pub(crate) output: Option<PathBuf>,
+    /// Speed of the front-panel ports of the network, which decides their dev_ports, for example 100G
+    #[arg(long, value_name = "RATE", requires = "topology", value_parser = quantity::<BitRate>)]
+    pub(crate) port_speed: Option<BitRate>,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
 
 /// Lists programs, or describes one.
 pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! Resolves arguments: chip, ports, program, placement, entries, topology.
 
-use crate::args::Target;
 use crate::fail::Failure;
+use crate::target::Target;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::names::nearest;
 use sluice_asic::port::PortMap;

@@ -1,10 +1,10 @@
 //! Networks for commands that do not run them, and the files that a topology names.
 
-use crate::args::Target;
 use crate::buffer_profile;
 use crate::door::Door;
 use crate::fail::Failure;
 use crate::resolve;
+use crate::target::Target;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::port_names::PortNames;

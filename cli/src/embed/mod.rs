@@ -17,7 +17,7 @@ pub use network::{Additions, replay_network};
 pub use switch::{Device, switch};
 
 use crate::fail::Failure;
-use crate::{command, invocation};
+use crate::{dispatch, invocation};
 use sluice_catalogue::Catalogue;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub fn main_of(catalogue: &Catalogue, arguments: &[OsString]) -> u8 {
 }
 
 fn run(catalogue: &Catalogue, arguments: &[OsString]) -> u8 {
-    command(catalogue, std::iter::once("sluice".into()).chain(arguments.iter().cloned()))
+    dispatch::command(catalogue, std::iter::once("sluice".into()).chain(arguments.iter().cloned()))
 }
 
 /// Calls `work`, which may print why a program does not fit; the error has that text.

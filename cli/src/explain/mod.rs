@@ -1,10 +1,12 @@
 //! `sluice explain WORD`: meanings of the words of the output. Texts come from the declarations of the words, and from
 //! [`vocabulary`] for words that nothing declares.
 
+mod args;
 mod ports;
 mod vocabulary;
 
-use crate::args::ExplainArgs;
+pub(crate) use args::ExplainArgs;
+
 use crate::buffer_profile;
 use crate::fail::Failure;
 use crate::invocation::Out;

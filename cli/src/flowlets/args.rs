@@ -24,7 +24,7 @@ pub(crate) struct FlowletsArgs {
     #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
     pub(crate) uplinks: Option<BitRate>,
     /// Program parameter, repeatable; for --through
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = crate::args::key_value)]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = crate::target::key_value)]
     pub(crate) sets: Vec<(String, String)>,
     /// Rates of paths over which letflow balances flows, such as 40G,20G
     #[arg(long, value_name = "RATES", value_delimiter = ',', value_parser = quantity::<BitRate>)]

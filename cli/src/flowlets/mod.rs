@@ -8,6 +8,7 @@ mod text;
 
 pub(crate) use args::FlowletsArgs;
 
+use crate::captures::remedy;
 use crate::door::{Door, OpenProgram};
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
@@ -74,8 +75,7 @@ pub(crate) fn run(args: &FlowletsArgs, catalogue: &Catalogue, as_json: bool) -> 
 
 /// Reads the capture: its flowlets, and its frames if there are programs to send them through.
 fn read(args: &FlowletsArgs) -> Result<(census::Report, Trace), Failure> {
-    let bad =
-        |e: sluice_pcaps::capture::CaptureError| Failure::with_help(&e, crate::replay::capture_help(&e));
+    let bad = |e: sluice_pcaps::capture::CaptureError| Failure::with_help(&e, remedy(&e));
     let mut reader = match &args.input {
         Some(path) => CaptureReader::open(path).map_err(bad)?,
         None => {

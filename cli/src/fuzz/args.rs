@@ -1,8 +1,8 @@
 //! Arguments of `sluice fuzz`.
 
-use crate::args::Target;
 use crate::fail::Failure;
 use crate::numbers::{number, quantity};
+use crate::target::Target;
 use crate::verdict::VerdictFiles;
 use clap::Args;
 use sluice_asic::units::Duration;

@@ -11,13 +11,13 @@ mod text;
 
 pub(crate) use args::FuzzArgs;
 
-use crate::args::Target;
 use crate::buffer_profile;
 use crate::door;
 use crate::fail::{Failure, print_error};
 use crate::files::pretty;
 use crate::interrupt::interrupt_flag;
 use crate::resolve::{self, Entries};
+use crate::target::Target;
 use crate::terminal;
 use crate::verdict::{Ended, Verdict};
 use progress::Progress;

@@ -1,5 +1,6 @@
 //! `--html FILE`: one page about a campaign: findings, coverage on the program's text, ends of packets, mutants.
 
+use super::args::FuzzArgs;
 use super::{Done, json};
 use crate::hint::own_arguments;
 use maud::{Markup, html};
@@ -78,7 +79,7 @@ fn header(done: &Done<'_>) -> Markup {
             (subject.placement.chip.name) ", seed " (done.args.seed)
             "; " b { (all.percent()) " %" } " of the reachable points reached (" (all.hit) " of " (all.total) ")"
         }
-        p.note { code { "sluice fuzz " (own_arguments("fuzz", "fuzz", &done.args.program, &[])) } }
+        p.note { code { "sluice fuzz " (own_arguments::<FuzzArgs, FuzzArgs>("fuzz", &done.args.program, &[])) } }
         @if !done.profile.is_empty() {
             p.note { "Parameters for hunts: "
             (done.profile.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")) }

@@ -37,7 +37,7 @@ impl Disk {
     }
 
     /// Returns the files of P4 programs that were read, in order.
-    pub(super) fn files(&self) -> Vec<FileOfProgram> {
+    pub(crate) fn files(&self) -> Vec<FileOfProgram> {
         let mut files: Vec<FileOfProgram> = Vec::new();
         for (path, text) in self.read.borrow().iter() {
             let Ok(text) = text else { continue };

@@ -1,11 +1,9 @@
-//! P4 programs: options of the preprocessor, files on disk, and crates around a program.
+//! P4 programs: options of the preprocessor, and files on disk.
 
 mod files;
-mod own;
 
 pub use files::Disk;
 pub(crate) use files::{FileOfProgram, text, unread};
-pub use own::P4Crate;
 pub(crate) use sluice_program_file::p4::{declarations, is_p4};
 
 use crate::fail::Failure;

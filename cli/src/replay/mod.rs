@@ -1,5 +1,6 @@
 //! `sluice replay`: turns flags into a replay, and its results into files and text.
 
+mod args;
 mod control_plane;
 mod endings;
 mod executors;
@@ -17,7 +18,6 @@ mod spans;
 mod stdin;
 mod text;
 
-use crate::args::{EngineKind, ReplayArgs, SchedulerKind};
 use crate::buffer_profile;
 use crate::door::{Door, OpenProgram};
 use crate::fail::{Failure, print_error};
@@ -28,7 +28,8 @@ use crate::p4::is_p4;
 use crate::resolve::{self, Entries};
 use crate::terminal;
 use crate::timeline;
-pub(crate) use failure::help as capture_help;
+pub(crate) use args::ReplayArgs;
+use args::{EngineKind, SchedulerKind};
 pub(crate) use network::Callers;
 pub use network::{PlaneOf, PropertiesOf};
 pub(crate) use own::OwnArgs;
@@ -343,7 +344,10 @@ fn page(job: &Job<'_>, files: &Files, outcome: &Outcome<'_>, summary: &Value) ->
     let chip = &placed.placement.chip;
     page::page(&page::Run {
         title: format!("{} on {}", placed.program.name, chip.name),
-        command: format!("sluice replay {}", own_arguments("replay", "replay", &job.args.program, &[])),
+        command: format!(
+            "sluice replay {}",
+            own_arguments::<ReplayArgs, ReplayArgs>("replay", &job.args.program, &[])
+        ),
         summary,
         programs: vec![&placed.program],
         latency: &outcome.latency,

@@ -1,11 +1,12 @@
 //! `sluice report --compare`: compares two programs, parameter sets or chips.
 
 use super::print;
-use crate::args::{ReportArgs, Target};
 use crate::door::{Door, OpenProgram};
 use crate::fail::Failure;
 use crate::files::{self, Folder, pretty};
+use crate::report::args::ReportArgs;
 use crate::resolve;
+use crate::target::Target;
 use sluice_catalogue::StageProgram;
 use sluice_place::report::Report;
 use sluice_place::{NoFit, Objective, Options};

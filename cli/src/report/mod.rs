@@ -1,5 +1,6 @@
 //! `sluice report`: places a program and reports whether it fits.
 
+mod args;
 mod compare;
 mod plot;
 mod remedies;
@@ -7,7 +8,8 @@ mod sweep;
 mod watch;
 mod why_not;
 
-use crate::args::ReportArgs;
+pub(crate) use args::ReportArgs;
+
 use crate::door::Door;
 use crate::fail::Failure;
 use crate::files::{self, Folder, pretty};
@@ -126,7 +128,8 @@ fn fits(args: &ReportArgs, program: &str, report: &Report, as_json: bool) -> Res
 
 /// Returns commands that show more, with the words that the user gave.
 fn more(args: &ReportArgs, program: &str) -> String {
-    let words = own_arguments("report", "report", &args.program, &["--html", "-q", "--quiet"]);
+    let words =
+        own_arguments::<ReportArgs, ReportArgs>("report", &args.program, &["--html", "-q", "--quiet"]);
     let page = std::path::Path::new(program).with_extension("html");
     let page = page.file_name().map_or_else(|| "report.html".into(), |name| name.to_string_lossy());
     format!(

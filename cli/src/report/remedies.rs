@@ -1,8 +1,8 @@
 //! Single changes that make a program fit, as flags.
 
 use super::placed;
-use crate::args::ReportArgs;
 use crate::fail::Failure;
+use crate::report::args::ReportArgs;
 use crate::resolve;
 use serde_json::Value;
 use sluice_asic::chip::ChipSpec;

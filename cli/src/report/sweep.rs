@@ -1,10 +1,10 @@
 //! `sluice report --sweep`: parses the range, runs the sweep, writes files and text.
 
 use super::{placed, plot, print};
-use crate::args::ReportArgs;
 use crate::door::OpenProgram;
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
+use crate::report::args::ReportArgs;
 use crate::resolve;
 use crate::rows::CsvText;
 use crate::table::{Layout, table, wide};

@@ -1,10 +1,10 @@
 //! `sluice report FILE --watch`: places the program again when its file changes, and prints what became different.
 
 use super::print;
-use crate::args::ReportArgs;
-use crate::fail::{Failure, print_error};
+use crate::fail::{Failure, complain, print_error};
 use crate::interrupt::interrupt_flag;
 use crate::p4;
+use crate::report::args::ReportArgs;
 use crate::resolve;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::StageProgram;
@@ -78,7 +78,7 @@ impl Look<'_> {
                 return Ok(());
             }
             Err(failure @ Failure::Input { .. }) => {
-                crate::complain(&failure);
+                complain(&failure);
                 return Ok(());
             }
             Err(failure) => return Err(failure),

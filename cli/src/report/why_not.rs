@@ -1,9 +1,9 @@
 //! `sluice report --why-not`: asks why a program does not fit, in a limited number of placements.
 
-use crate::args::ReportArgs;
 use crate::fail::Failure;
 use crate::interrupt::interrupt_flag;
 use crate::progress::{Bar, eta};
+use crate::report::args::ReportArgs;
 use crate::resolve;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::StageProgram;

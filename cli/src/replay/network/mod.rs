@@ -12,12 +12,12 @@ use super::{
     SENT, add_rate, check_turns, config, control_plane, coverage_files, executors, generators, options, page,
     rate_text, schedule, spans, verdict, writer,
 };
-use crate::args::{EngineKind, ReplayArgs};
 use crate::door::OpenProgram;
 use crate::fail::Failure;
 use crate::files::{self, Folder, Pending, beside, pretty};
 use crate::hint::own_arguments;
 use crate::interrupt::interrupt_flag;
+use crate::replay::args::{EngineKind, ReplayArgs};
 use crate::terminal;
 use crate::timeline;
 use crate::trace_out::direction;
@@ -286,7 +286,10 @@ fn run_page(
     let name = summary["program"].as_str().unwrap_or("");
     page::page(&page::Run {
         title: format!("{name} on {} switches", network.switches.len()),
-        command: format!("sluice replay {}", own_arguments("replay", "replay", &args.program, &[])),
+        command: format!(
+            "sluice replay {}",
+            own_arguments::<ReplayArgs, ReplayArgs>("replay", &args.program, &[])
+        ),
         summary,
         programs: network.switches.iter().map(|s| &s.placed.program).collect(),
         latency: &outcome.latency,

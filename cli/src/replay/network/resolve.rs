@@ -2,9 +2,9 @@
 
 use super::super::inputs;
 use super::hosts;
-use crate::args::ReplayArgs;
 use crate::door::{Door, OpenProgram};
 use crate::fail::{Failure, print_error};
+use crate::replay::args::ReplayArgs;
 use crate::resolve;
 use crate::topology::{NetworkFiles, folder_of};
 use sluice_asic::port::DevPort;

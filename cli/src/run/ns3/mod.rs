@@ -127,7 +127,7 @@ pub(super) fn run(
     if let Some(path) = &args.html {
         files::write(
             path,
-            &page::page(&runs, &format!("sluice run {}", own_arguments("run", "run", "", &[]))),
+            &page::page(&runs, &format!("sluice run {}", own_arguments::<RunArgs, RunArgs>("run", "", &[]))),
         )?;
     }
     if as_json {

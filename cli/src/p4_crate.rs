@@ -1,7 +1,8 @@
 //! A P4 program as a crate of one's own, which `sluice new --from FILE.p4` writes.
 
-use super::{Disk, P4Args, declarations, files_of};
-use crate::fail::Failure;
+use crate::dispatch;
+use crate::fail::{Failure, complain};
+use crate::p4::{Disk, P4Args, declarations, files_of};
 use crate::resolve;
 use clap::Parser;
 use sluice_asic::chip::ChipSpec;
@@ -82,7 +83,7 @@ impl P4Crate {
         let options = self.options().map_err(|e| e.to_string())?;
         let chip = resolve::chip(&options.chip).map_err(text)?;
         let program = self.program(&options, &options.p4.disk(), &chip).map_err(text)?;
-        Ok(crate::shipped().with(program).with_code(code))
+        Ok(sluice_generated::catalogue().with(program).with_code(code))
     }
 
     /// Runs the command line of this process with the shipped programs and this one, and returns its exit code. The program is read
@@ -95,9 +96,12 @@ impl P4Crate {
             self.program(&options, &options.p4.disk(), &resolve::chip(&chip)?)
         };
         match program() {
-            Ok(program) => crate::main_with(crate::shipped().with(program).with_code(code)),
+            Ok(program) => {
+                let catalogue = sluice_generated::catalogue().with(program).with_code(code);
+                ExitCode::from(dispatch::command(&catalogue, std::env::args_os()))
+            }
             Err(failure) => {
-                crate::complain(&failure);
+                complain(&failure);
                 ExitCode::from(failure.code())
             }
         }
