@@ -1,10 +1,10 @@
 //! `sluice check`: reads and verifies a file of a program.
 
-use crate::fail::{Failure, print_error};
-use crate::p4;
-use crate::resolve;
-use crate::target::{Placing, Target};
-use crate::terminal;
+use crate::console::fail::{Failure, print_error};
+use crate::console::terminal;
+use crate::open::p4;
+use crate::open::resolve;
+use crate::open::target::{Placing, Target};
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
                 let stages = Report::new(&program, placement).stages_used();
                 writeln!(out, "fits {}: {stages} of {} stages", chip.name, chip.mau.stages)?;
             }
-            Some(Err(no_fit)) => print_error(crate::snippet::no_fit(no_fit)),
+            Some(Err(no_fit)) => print_error(crate::console::snippet::no_fit(no_fit)),
             None => {}
         }
     }

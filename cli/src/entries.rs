@@ -1,13 +1,13 @@
 //! `sluice entries`: default entries of a program, a template, or the check of a file.
 
-use crate::door::{self, OpenProgram};
-use crate::fail::Failure;
-use crate::files::Folder;
-use crate::invocation::Out;
-use crate::numbers::quantity;
-use crate::resolve::{self, Entries};
-use crate::target::Target;
-use crate::topology::deployed;
+use crate::console::fail::Failure;
+use crate::console::invocation::Out;
+use crate::console::numbers::quantity;
+use crate::open::door::{self, OpenProgram};
+use crate::open::resolve::{self, Entries};
+use crate::open::target::Target;
+use crate::open::topology::deployed;
+use crate::output::files::Folder;
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;

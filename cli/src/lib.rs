@@ -105,53 +105,32 @@
 //!
 //! No other crate of the workspace prints, parses flags, or names files.
 
-mod args;
-mod buffer_profile;
-mod captures;
 mod check;
+mod command_line;
 mod compare;
-mod dispatch;
+mod console;
 mod doctor;
-mod door;
 pub mod embed;
 mod entries;
 mod explain;
-mod fail;
-mod files;
 mod flowlets;
 mod fuzz;
 mod r#gen;
-mod headroom;
-mod hint;
 mod int;
-mod interrupt;
-mod invocation;
 mod new;
-mod numbers;
-mod p4;
+mod open;
+mod output;
 mod p4_crate;
 mod polarization;
 pub mod prelude;
 mod programs;
-mod progress;
 mod replay;
 mod report;
 mod reproduce;
-mod resolve;
-mod rows;
 mod run;
 mod schema;
 mod shell;
-mod snippet;
-mod table;
-mod target;
-mod terminal;
 mod test;
-mod timeline;
-mod topology;
-mod trace_out;
-mod usage;
-mod verdict;
 
 use sluice_catalogue::Catalogue;
 use std::borrow::Borrow;
@@ -178,7 +157,7 @@ pub use sluice_generated::catalogue as shipped;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod program_file {
-    pub use crate::p4::Disk;
+    pub use crate::open::p4::Disk;
     pub use sluice_p4::Define;
     pub use sluice_p4::source::{Include, IncludeKind, LoadError, Loaded, Loader, Texts};
     pub use sluice_program_file::{FileCatalogue, FileError, Mistake, OpenError, ReadOptions, open};
@@ -206,7 +185,7 @@ macro_rules! catalogue {
 /// the catalogue.
 #[must_use]
 pub fn main_with(catalogue: impl Borrow<Catalogue>) -> ExitCode {
-    ExitCode::from(dispatch::command(catalogue.borrow(), std::env::args_os()))
+    ExitCode::from(command_line::dispatch::command(catalogue.borrow(), std::env::args_os()))
 }
 
 #[cfg(test)]

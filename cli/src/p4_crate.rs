@@ -1,9 +1,9 @@
 //! A P4 program as a crate of one's own, which `sluice new --from FILE.p4` writes.
 
-use crate::dispatch;
-use crate::fail::{Failure, complain};
-use crate::p4::{Disk, P4Args, declarations, files_of};
-use crate::resolve;
+use crate::command_line::dispatch;
+use crate::console::fail::{Failure, complain};
+use crate::open::p4::{Disk, P4Args, declarations, files_of};
+use crate::open::resolve;
 use clap::Parser;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::{Catalogue, StageProgram};
@@ -57,7 +57,7 @@ impl P4Crate {
         }
         println!("cargo:rerun-if-changed={}", declarations(&path).display());
         let placement = resolve::fit(&program, &chip, &sluice_place::Options::default())
-            .map_err(|no_fit| crate::snippet::no_fit(&no_fit))?;
+            .map_err(|no_fit| crate::console::snippet::no_fit(&no_fit))?;
         let name = self.name.replace('-', "_");
         let counts = generate(&program, &placement, Some(&Points::of(&program, &chip)))?;
         let texts = [(format!("{name}_covered"), counts), (name, generate(&program, &placement, None)?)];

@@ -1,14 +1,14 @@
 //! `sluice programs`: lists the programs, or describes one.
 
-use crate::door;
-use crate::fail::Failure;
-use crate::files::Folder;
-use crate::invocation::Out;
-use crate::numbers::quantity;
-use crate::resolve;
-use crate::table::table;
-use crate::target::Target;
-use crate::topology::deployed;
+use crate::console::fail::Failure;
+use crate::console::invocation::Out;
+use crate::console::numbers::quantity;
+use crate::console::table::table;
+use crate::open::door;
+use crate::open::resolve;
+use crate::open::target::Target;
+use crate::open::topology::deployed;
+use crate::output::files::Folder;
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_asic::units::BitRate;

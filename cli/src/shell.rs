@@ -1,8 +1,8 @@
 //! `sluice completions` and `sluice man`: what shells and `man` need to know of the command line, from its own definition.
 
-use crate::fail::Failure;
-use crate::files::Folder;
-use crate::invocation::Out;
+use crate::console::fail::Failure;
+use crate::console::invocation::Out;
+use crate::output::files::Folder;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use std::io::Write;

@@ -16,8 +16,9 @@ pub use files::{NamedFile, files_of};
 pub use network::{Additions, replay_network};
 pub use switch::{Device, switch};
 
-use crate::fail::Failure;
-use crate::{dispatch, invocation};
+use crate::command_line::dispatch;
+use crate::console::fail::Failure;
+use crate::console::invocation;
 use sluice_catalogue::Catalogue;
 use std::ffi::OsString;
 use std::sync::Arc;

@@ -1,10 +1,12 @@
 //! Replays through networks with properties and a control plane of the caller.
 
 use super::{Called, Error};
-use crate::args::Command;
-use crate::fail::Failure;
+use crate::command_line::args::Command;
+use crate::command_line::usage;
+use crate::console::fail::Failure;
+use crate::console::invocation;
+use crate::open::p4;
 use crate::replay::{self, Callers, PlaneOf, PropertiesOf, network};
-use crate::{invocation, p4, usage};
 use sluice_catalogue::Catalogue;
 use std::ffi::OsString;
 use std::sync::Arc;

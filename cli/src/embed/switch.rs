@@ -1,10 +1,11 @@
 //! A switch as the options of `sluice replay` describe it.
 
 use super::{Error, printed};
-use crate::args::Command;
-use crate::fail::Failure;
+use crate::command_line::args::Command;
+use crate::command_line::usage;
+use crate::console::fail::Failure;
+use crate::open::p4;
 use crate::replay::{self, Described};
-use crate::{p4, usage};
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fabric::network::SwitchSetup;
 use std::ffi::OsString;

@@ -1,8 +1,8 @@
 //! Arguments of `sluice explain`.
 
-use crate::headroom::HeadroomArgs;
-use crate::numbers::quantity;
-use crate::target::key_value;
+use crate::console::numbers::quantity;
+use crate::explain::headroom::HeadroomArgs;
+use crate::open::target::key_value;
 use clap::Args;
 use sluice_asic::units::BitRate;
 use std::path::PathBuf;

@@ -2,15 +2,16 @@
 //! [`vocabulary`] for words that nothing declares.
 
 mod args;
+mod headroom;
 mod ports;
 mod vocabulary;
 
 pub(crate) use args::ExplainArgs;
 
-use crate::buffer_profile;
-use crate::fail::Failure;
-use crate::invocation::Out;
-use crate::resolve;
+use crate::console::fail::Failure;
+use crate::console::invocation::Out;
+use crate::open::buffer_profile;
+use crate::open::resolve;
 use serde_json::{Value, json};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::names::nearest;
@@ -83,7 +84,7 @@ pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> R
         return Err(Failure::with_help("--port-speed needs the word `ports`", help));
     }
     if word == Some("headroom") && args.headroom.any() {
-        return crate::headroom::run(&args.headroom, &chip, as_json);
+        return crate::explain::headroom::run(&args.headroom, &chip, as_json);
     }
     if args.headroom.any() {
         let help = "for example `sluice explain headroom --speed 100G --cable 300m`";

@@ -1,8 +1,8 @@
 //! Tables as CSV, with a header line; times are in ps.
 
 use super::Trial;
-use crate::fail::Failure;
-use crate::rows::CsvText;
+use crate::console::fail::Failure;
+use crate::output::rows::CsvText;
 use sluice_asic::units::Duration;
 use sluice_fabric::flowlets::census::Report;
 use sluice_fabric::flowlets::elastic::Settled;

@@ -8,12 +8,12 @@ mod text;
 
 pub(crate) use args::FlowletsArgs;
 
-use crate::captures::remedy;
-use crate::door::{Door, OpenProgram};
-use crate::fail::Failure;
-use crate::files::{Folder, pretty};
-use crate::resolve;
-use crate::terminal;
+use crate::console::fail::Failure;
+use crate::console::terminal;
+use crate::open::captures::remedy;
+use crate::open::door::{Door, OpenProgram};
+use crate::open::resolve;
+use crate::output::files::{Folder, pretty};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{Bytes, Duration};
 use sluice_catalogue::{Catalogue, StageProgram};

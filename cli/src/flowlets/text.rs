@@ -1,7 +1,7 @@
 //! The report as text.
 
 use super::{Report, Trial};
-use crate::table::table;
+use crate::console::table::table;
 use sluice_asic::units::Duration;
 use sluice_fabric::flowlets::census;
 use sluice_fabric::flowlets::elastic::Settled;

@@ -1,9 +1,9 @@
 //! Arguments of `sluice fuzz`.
 
-use crate::fail::Failure;
-use crate::numbers::{number, quantity};
-use crate::target::Target;
-use crate::verdict::VerdictFiles;
+use crate::console::fail::Failure;
+use crate::console::numbers::{number, quantity};
+use crate::open::target::Target;
+use crate::output::verdict::VerdictFiles;
 use clap::Args;
 use sluice_asic::units::Duration;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! Output folder of a campaign: results, coverage, and for each failure captures, entries, changes and a command.
 
 use super::{Done, json};
-use crate::fail::Failure;
-use crate::files::{Folder, Pending, pretty};
+use crate::console::fail::Failure;
+use crate::output::files::{Folder, Pending, pretty};
 use sluice_control::{ControlOp, entries};
 use sluice_fuzz::hunt::{self, changes};
 use sluice_pcaps::capture::CaptureTime;

@@ -11,15 +11,15 @@ mod text;
 
 pub(crate) use args::FuzzArgs;
 
-use crate::buffer_profile;
-use crate::door;
-use crate::fail::{Failure, print_error};
-use crate::files::pretty;
-use crate::interrupt::interrupt_flag;
-use crate::resolve::{self, Entries};
-use crate::target::Target;
-use crate::terminal;
-use crate::verdict::{Ended, Verdict};
+use crate::console::fail::{Failure, print_error};
+use crate::console::interrupt::interrupt_flag;
+use crate::console::terminal;
+use crate::open::buffer_profile;
+use crate::open::door;
+use crate::open::resolve::{self, Entries};
+use crate::open::target::Target;
+use crate::output::files::pretty;
+use crate::output::verdict::{Ended, Verdict};
 use progress::Progress;
 use sluice_asic::port::FrontPort;
 use sluice_asic::tm::buffer::BufferFile;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     let program = resolve::build(stage, &target)?;
     let budget = args.budget()?;
     let placement = resolve::fit(&program, &chip, &Options::default()).map_err(|no_fit| {
-        print_error(format_args!("{}\n", crate::snippet::no_fit(&no_fit)));
+        print_error(format_args!("{}\n", crate::console::snippet::no_fit(&no_fit)));
         Failure::Property
     })?;
     let ports = resolve::ports(&chip, None, None)?;
@@ -181,7 +181,7 @@ fn finish(done: &Done<'_>, as_json: bool) -> Result<(), Failure> {
         files::write(done, dir)?;
     }
     if let Some(path) = &done.args.html {
-        crate::files::write(path, &page::page(done))?;
+        crate::output::files::write(path, &page::page(done))?;
     }
     let mut out = terminal::results(as_json);
     if as_json {

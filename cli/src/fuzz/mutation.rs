@@ -1,8 +1,8 @@
 //! Mutation check: its inputs, and its results as text and JSON.
 
 use super::FuzzArgs;
-use crate::fail::Failure;
-use crate::progress::{Bar, eta};
+use crate::console::fail::Failure;
+use crate::console::progress::{Bar, eta};
 use serde_json::{Map, Value, json};
 use sluice_fuzz::hunt::{self, Campaign, Status, Subject};
 use sluice_fuzz::mutants::{self, Change, Check, Checked, Fate, Survival, Verdict};

@@ -2,7 +2,7 @@
 
 use super::args::FuzzArgs;
 use super::{Done, json};
-use crate::hint::own_arguments;
+use crate::console::hint::own_arguments;
 use maud::{Markup, html};
 use serde_json::Value;
 use sluice_charts::{Page, Table, share_bar};

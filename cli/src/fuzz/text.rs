@@ -1,7 +1,7 @@
 //! Results of a campaign as text.
 
 use super::{Done, files, json};
-use crate::numbers::counted;
+use crate::console::numbers::counted;
 use sluice_report::coverage as coverage_report;
 
 /// Returns the summary of a campaign.

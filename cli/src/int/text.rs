@@ -2,7 +2,7 @@
 
 use super::by_port;
 use super::rows::{Decoded, Row};
-use crate::table::table;
+use crate::console::table::table;
 use serde_json::{Value, json};
 use std::fmt::Write;
 

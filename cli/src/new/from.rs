@@ -1,11 +1,11 @@
 //! `sluice new NAME --from FILE.p4`: a crate around a P4 program, with generated code.
 
 use super::{is_new, library, next, write};
-use crate::fail::{Failure, print_error};
-use crate::p4::{self, FileOfProgram};
-use crate::resolve;
-use crate::snippet;
-use crate::target::Target;
+use crate::console::fail::{Failure, print_error};
+use crate::console::snippet;
+use crate::open::p4::{self, FileOfProgram};
+use crate::open::resolve;
+use crate::open::target::Target;
 use std::path::{Path, PathBuf};
 
 /// The manifest. `PROFILES` of the example follow.

@@ -9,13 +9,13 @@ mod text;
 
 pub(crate) use args::PolarizationArgs;
 
-use crate::door::{Door, OpenProgram};
-use crate::fail::Failure;
-use crate::files::{Folder, pretty};
-use crate::p4::P4Args;
-use crate::resolve::blueprint;
-use crate::table::{table, wide};
-use crate::terminal;
+use crate::console::fail::Failure;
+use crate::console::table::{table, wide};
+use crate::console::terminal;
+use crate::open::door::{Door, OpenProgram};
+use crate::open::p4::P4Args;
+use crate::open::resolve::blueprint;
+use crate::output::files::{Folder, pretty};
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fabric::flows::{Extracted, Flows, Generator, extract};

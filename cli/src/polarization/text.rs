@@ -2,7 +2,7 @@
 
 use super::draws::{Draws, quantile};
 use super::{Outcome, Report};
-use crate::table::Layout;
+use crate::console::table::Layout;
 use sluice_fabric::polarization::Results;
 use std::fmt::Write;
 

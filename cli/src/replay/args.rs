@@ -1,7 +1,7 @@
 //! Arguments of `sluice replay`.
 
-use crate::numbers::{number, quantity, threads};
-use crate::target::{Placing, Target};
+use crate::console::numbers::{number, quantity, threads};
+use crate::open::target::{Placing, Target};
 use clap::{Args, Parser, ValueEnum};
 use sluice_asic::units::{BitRate, Duration, Length};
 use sluice_catalogue::Catalogue;
@@ -161,9 +161,9 @@ pub(crate) struct ReplayArgs {
     #[arg(long, default_value = "1", value_name = "N", requires = "topology", value_parser = threads)]
     pub(crate) threads: NonZero<usize>,
     #[command(flatten)]
-    pub(crate) timelines: crate::timeline::TimelineArgs,
+    pub(crate) timelines: crate::output::timeline::TimelineArgs,
     #[command(flatten)]
-    pub(crate) traces: crate::trace_out::TraceOutArgs,
+    pub(crate) traces: crate::output::trace_out::TraceOutArgs,
 }
 
 impl ReplayArgs {
@@ -219,7 +219,7 @@ fn pace(text: &str) -> Result<Pace, String> {
 #[cfg(test)]
 mod tests {
     use super::ReplayArgs;
-    use crate::hint::of;
+    use crate::console::hint::of;
     use crate::report::ReportArgs;
 
     fn words(line: &[&str], to: &str, without: &[&str]) -> String {

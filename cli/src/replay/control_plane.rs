@@ -1,6 +1,6 @@
 //! `--control-plane`: the control plane that comes with a program, for the switches that run it.
 
-use crate::fail::Failure;
+use crate::console::fail::Failure;
 use crate::replay::args::ReplayArgs;
 use serde_json::Value;
 use sluice_catalogue::Catalogue;

@@ -1,7 +1,7 @@
 //! Converts errors of a replay to those of the command line, which name flags and files.
 
-use crate::captures::remedy;
-use crate::fail::Failure;
+use crate::console::fail::Failure;
+use crate::open::captures::remedy;
 use sluice_replay::{Error, Fates, Passes, RateWarning};
 
 impl From<Error> for Failure {

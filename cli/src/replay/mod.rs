@@ -18,16 +18,16 @@ mod spans;
 mod stdin;
 mod text;
 
-use crate::buffer_profile;
-use crate::door::{Door, OpenProgram};
-use crate::fail::{Failure, print_error};
-use crate::files::{self, Folder, Pending, pretty};
-use crate::hint::own_arguments;
-use crate::interrupt::interrupt_flag;
-use crate::p4::is_p4;
-use crate::resolve::{self, Entries};
-use crate::terminal;
-use crate::timeline;
+use crate::console::fail::{Failure, print_error};
+use crate::console::hint::own_arguments;
+use crate::console::interrupt::interrupt_flag;
+use crate::console::terminal;
+use crate::open::buffer_profile;
+use crate::open::door::{Door, OpenProgram};
+use crate::open::p4::is_p4;
+use crate::open::resolve::{self, Entries};
+use crate::output::files::{self, Folder, Pending, pretty};
+use crate::output::timeline;
 pub(crate) use args::ReplayArgs;
 use args::{EngineKind, SchedulerKind};
 pub(crate) use network::Callers;
@@ -118,7 +118,7 @@ pub(crate) fn device(args: &ReplayArgs, opened: &OpenProgram) -> Result<Describe
     let stage = &opened.stage;
     let program = resolve::build(stage, &args.target)?;
     let placement = resolve::fit(&program, &chip, &args.placing.options()).map_err(|no_fit| {
-        print_error(format_args!("{}\n", crate::snippet::no_fit(&no_fit)));
+        print_error(format_args!("{}\n", crate::console::snippet::no_fit(&no_fit)));
         Failure::Property
     })?;
     let ports = resolve::ports(&chip, args.port_speed, args.own.port_map.as_deref())?;

@@ -1,6 +1,6 @@
 //! Flags that control when packets are sent.
 
-use crate::fail::Failure;
+use crate::console::fail::Failure;
 use crate::replay::args::{Addresses, ReplayArgs};
 use sluice_asic::units::Duration;
 use sluice_pcaps::replay::{Pace, Rewrite, Schedule};

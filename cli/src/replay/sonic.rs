@@ -1,6 +1,6 @@
 //! Tables of the shared buffer with the columns of SONiC, in bytes. Ports and pools without packets are left out.
 
-use crate::table::table;
+use crate::console::table::table;
 use serde_json::Value;
 use std::fmt::Write;
 

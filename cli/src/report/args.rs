@@ -1,7 +1,7 @@
 //! Arguments of `sluice report`.
 
-use crate::numbers::number;
-use crate::target::{Placing, Target};
+use crate::console::numbers::number;
+use crate::open::target::{Placing, Target};
 use clap::Args;
 use std::path::PathBuf;
 

@@ -1,12 +1,12 @@
 //! `sluice report --compare`: compares two programs, parameter sets or chips.
 
 use super::print;
-use crate::door::{Door, OpenProgram};
-use crate::fail::Failure;
-use crate::files::{self, Folder, pretty};
+use crate::console::fail::Failure;
+use crate::open::door::{Door, OpenProgram};
+use crate::open::resolve;
+use crate::open::target::Target;
+use crate::output::files::{self, Folder, pretty};
 use crate::report::args::ReportArgs;
-use crate::resolve;
-use crate::target::Target;
 use sluice_catalogue::StageProgram;
 use sluice_place::report::Report;
 use sluice_place::{NoFit, Objective, Options};
@@ -89,7 +89,7 @@ pub(super) fn run(
         (Ok(a), Ok(b)) => (a, b),
         (a, b) => {
             let sides = [a.err(), b.err()];
-            let text: String = sides.iter().flatten().map(|n| crate::snippet::no_fit(n)).collect();
+            let text: String = sides.iter().flatten().map(|n| crate::console::snippet::no_fit(n)).collect();
             let reasons = sides.map(|side| side.map(|no_fit| no_fit.reason()));
             let value = report::json_no_comparison(&[first.name, second.name], &reasons);
             print(&text, &value, as_json)?;

@@ -10,12 +10,13 @@ mod why_not;
 
 pub(crate) use args::ReportArgs;
 
-use crate::door::Door;
-use crate::fail::Failure;
-use crate::files::{self, Folder, pretty};
-use crate::hint::own_arguments;
-use crate::invocation::Out;
-use crate::{resolve, terminal};
+use crate::console::fail::Failure;
+use crate::console::hint::own_arguments;
+use crate::console::invocation::Out;
+use crate::console::terminal;
+use crate::open::door::Door;
+use crate::open::resolve;
+use crate::output::files::{self, Folder, pretty};
 use serde_json::Value;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::{Catalogue, StageProgram};
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Re
             value["remedies"] = remedies::json(&remedies);
             let notes = stage.notes();
             value["notes"] = report::notes_json(&notes);
-            let mut text = crate::snippet::no_fit(&no_fit) + &more;
+            let mut text = crate::console::snippet::no_fit(&no_fit) + &more;
             if !notes.is_empty() {
                 text.push_str(&format!("\nApproximated or ignored\n{}", report::notes(&notes)));
             }

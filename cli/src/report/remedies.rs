@@ -1,9 +1,9 @@
 //! Single changes that make a program fit, as flags.
 
 use super::placed;
-use crate::fail::Failure;
+use crate::console::fail::Failure;
+use crate::open::resolve;
 use crate::report::args::ReportArgs;
-use crate::resolve;
 use serde_json::Value;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::StageProgram;

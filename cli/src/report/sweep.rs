@@ -1,13 +1,13 @@
 //! `sluice report --sweep`: parses the range, runs the sweep, writes files and text.
 
 use super::{placed, plot, print};
-use crate::door::OpenProgram;
-use crate::fail::Failure;
-use crate::files::{Folder, pretty};
+use crate::console::fail::Failure;
+use crate::console::table::{Layout, table, wide};
+use crate::open::door::OpenProgram;
+use crate::open::resolve;
+use crate::output::files::{Folder, pretty};
+use crate::output::rows::CsvText;
 use crate::report::args::ReportArgs;
-use crate::resolve;
-use crate::rows::CsvText;
-use crate::table::{Layout, table, wide};
 use sluice_asic::chip::Column;
 use sluice_asic::units::count;
 use sluice_report::{SweepPoint, sweep};

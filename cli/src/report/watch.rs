@@ -1,11 +1,11 @@
 //! `sluice report FILE --watch`: places the program again when its file changes, and prints what became different.
 
 use super::print;
-use crate::fail::{Failure, complain, print_error};
-use crate::interrupt::interrupt_flag;
-use crate::p4;
+use crate::console::fail::{Failure, complain, print_error};
+use crate::console::interrupt::interrupt_flag;
+use crate::open::p4;
+use crate::open::resolve;
 use crate::report::args::ReportArgs;
-use crate::resolve;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::StageProgram;
 use sluice_place::NoFit;
@@ -74,7 +74,7 @@ impl Look<'_> {
         let now = match self.placed() {
             Ok(Ok(now)) => now,
             Ok(Err(no_fit)) => {
-                print_error(crate::snippet::no_fit(&no_fit));
+                print_error(crate::console::snippet::no_fit(&no_fit));
                 return Ok(());
             }
             Err(failure @ Failure::Input { .. }) => {

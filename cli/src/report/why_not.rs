@@ -1,10 +1,10 @@
 //! `sluice report --why-not`: asks why a program does not fit, in a limited number of placements.
 
-use crate::fail::Failure;
-use crate::interrupt::interrupt_flag;
-use crate::progress::{Bar, eta};
+use crate::console::fail::Failure;
+use crate::console::interrupt::interrupt_flag;
+use crate::console::progress::{Bar, eta};
+use crate::open::resolve;
 use crate::report::args::ReportArgs;
-use crate::resolve;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::StageProgram;
 use sluice_ir::Program;

@@ -2,13 +2,13 @@
 
 mod subject;
 
-use crate::door::Door;
-use crate::fail::Failure;
-use crate::p4::{Disk, P4Args, is_p4};
-use crate::resolve;
-use crate::target::Placing;
-use crate::terminal;
-use crate::verdict::{self, Ended, VerdictFiles};
+use crate::console::fail::Failure;
+use crate::console::terminal;
+use crate::open::door::Door;
+use crate::open::p4::{Disk, P4Args, is_p4};
+use crate::open::resolve;
+use crate::open::target::Placing;
+use crate::output::verdict::{self, Ended, VerdictFiles};
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
@@ -33,7 +33,7 @@ pub(crate) struct TestArgs {
     #[arg(long = "chip", alias = "target", value_name = "CHIP")]
     chips: Vec<String>,
     /// Parameter of a program that is no P4 program, repeatable
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = crate::target::key_value)]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = crate::open::target::key_value)]
     sets: Vec<(String, String)>,
     #[command(flatten)]
     p4: P4Args,

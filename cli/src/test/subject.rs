@@ -1,11 +1,11 @@
 //! The subject of a packet test: the program placed on a chip, the ports and the entries.
 
 use super::Shared;
-use crate::door::Door;
-use crate::fail::{Failure, reason};
-use crate::p4::{self, is_p4};
-use crate::resolve;
-use crate::target::Target;
+use crate::console::fail::{Failure, reason};
+use crate::open::door::Door;
+use crate::open::p4::{self, is_p4};
+use crate::open::resolve;
+use crate::open::target::Target;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_fabric::network::Placed;

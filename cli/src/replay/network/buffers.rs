@@ -3,7 +3,7 @@
 use super::super::sonic;
 use super::super::text::n;
 use super::text::ROWS;
-use crate::table::table;
+use crate::console::table::table;
 use serde_json::{Value, json};
 use std::fmt::Write;
 

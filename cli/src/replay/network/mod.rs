@@ -12,15 +12,15 @@ use super::{
     SENT, add_rate, check_turns, config, control_plane, coverage_files, executors, generators, options, page,
     rate_text, schedule, spans, verdict, writer,
 };
-use crate::door::OpenProgram;
-use crate::fail::Failure;
-use crate::files::{self, Folder, Pending, beside, pretty};
-use crate::hint::own_arguments;
-use crate::interrupt::interrupt_flag;
+use crate::console::fail::Failure;
+use crate::console::hint::own_arguments;
+use crate::console::interrupt::interrupt_flag;
+use crate::console::terminal;
+use crate::open::door::OpenProgram;
+use crate::output::files::{self, Folder, Pending, beside, pretty};
+use crate::output::timeline;
+use crate::output::trace_out::direction;
 use crate::replay::args::{EngineKind, ReplayArgs};
-use crate::terminal;
-use crate::timeline;
-use crate::trace_out::direction;
 use resolve::Resolved;
 use serde_json::{Value, json};
 use sluice_catalogue::Catalogue;

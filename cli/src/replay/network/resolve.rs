@@ -2,11 +2,11 @@
 
 use super::super::inputs;
 use super::hosts;
-use crate::door::{Door, OpenProgram};
-use crate::fail::{Failure, print_error};
+use crate::console::fail::{Failure, print_error};
+use crate::open::door::{Door, OpenProgram};
+use crate::open::resolve;
+use crate::open::topology::{NetworkFiles, folder_of};
 use crate::replay::args::ReplayArgs;
-use crate::resolve;
-use crate::topology::{NetworkFiles, folder_of};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::BitRate;
 use sluice_catalogue::Catalogue;
@@ -88,7 +88,7 @@ pub(super) fn network(
             Err(Failure::Input { text: format!("switch `{switch}`: {text}"), help })
         }
         Err(DeployError::NoFit { source, .. }) => {
-            print_error(format_args!("{}\n", crate::snippet::no_fit(&source)));
+            print_error(format_args!("{}\n", crate::console::snippet::no_fit(&source)));
             Err(Failure::Property)
         }
         Err(e) => Err(Failure::input(e)),

@@ -1,7 +1,7 @@
 //! `--story`: the life of one flow as a sequence diagram.
 
-use crate::fail::Failure;
-use crate::files::Folder;
+use crate::console::fail::Failure;
+use crate::output::files::Folder;
 use crate::replay::args::ReplayArgs;
 use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{Network, Observer, SwitchSetup};

@@ -3,7 +3,7 @@
 use super::super::control_plane;
 use super::super::text::{deaths, n, senders};
 use super::buffers;
-use crate::table::table;
+use crate::console::table::table;
 use serde_json::Value;
 use sluice_asic::units::BitRate;
 use sluice_ir::Program;

@@ -1,0 +1,178 @@
+//! Output files, which appear complete or not at all, and their manifest.
+
+use crate::console::fail::Failure;
+use serde_json::{Value, json};
+use sluice_charts::LineChart;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// A file under construction; it gets its name when it is finished.
+pub(crate) struct Pending {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl Pending {
+    /// Creates a file that will be at `path`.
+    pub(crate) fn create(path: &Path) -> Result<Pending, Failure> {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder).map_err(|e| Failure::file("create", folder, &e))?;
+        let file = NamedTempFile::new_in(folder).map_err(|e| Failure::file("write into", folder, &e))?;
+        Ok(Pending { file, path: path.to_owned() })
+    }
+
+    /// Returns the writer of the file.
+    pub(crate) fn writer(&mut self) -> &mut impl Write {
+        self.file.as_file_mut()
+    }
+
+    /// Returns another handle of the file, for writers that own one.
+    pub(crate) fn handle(&self) -> Result<std::fs::File, Failure> {
+        self.file.as_file().try_clone().map_err(|e| Failure::file("write", &self.path, &e))
+    }
+
+    /// Gives the file its name.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let path = self.path;
+        let error = |e: &std::io::Error| Failure::file("write", &path, e);
+        // Temporary files are private; results are readable for all users who may read the folder.
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::Permissions::from_mode(0o644);
+            self.file.as_file().set_permissions(mode).map_err(|e| error(&e))?;
+        }
+        self.file.persist(&path).map(|_| ()).map_err(|e| error(&e.error))
+    }
+}
+
+/// Writes a file with this text.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut file = Pending::create(path)?;
+    file.writer().write_all(text.as_bytes()).map_err(|e| Failure::file("write", path, &e))?;
+    file.finish()
+}
+
+/// The files that a command writes into an output folder.
+pub(crate) struct Folder {
+    /// Name of the command. Other commands may write into the same folder.
+    command: &'static str,
+    pending: Vec<Pending>,
+    listed: Vec<Value>,
+}
+
+/// Name of the list of files.
+const MANIFEST: &str = "manifest.json";
+const SCHEMA: &str = "sluice.manifest/1";
+
+impl Folder {
+    /// Starts the files of a command.
+    pub(crate) fn of(command: &'static str) -> Folder {
+        Folder { command, pending: Vec::new(), listed: Vec::new() }
+    }
+
+    /// Adds a file with this text.
+    pub(crate) fn text(
+        &mut self,
+        dir: &Path,
+        name: &str,
+        schema: &str,
+        what: &str,
+        text: &str,
+    ) -> Result<(), Failure> {
+        let mut file = Pending::create(&dir.join(name))?;
+        file.writer().write_all(text.as_bytes()).map_err(|e| Failure::file("write", &dir.join(name), &e))?;
+        self.add(file, name, schema, what);
+        Ok(())
+    }
+
+    /// Adds a chart, unless this build draws none.
+    pub(crate) fn chart(
+        &mut self,
+        dir: &Path,
+        name: &str,
+        schema: &str,
+        what: &str,
+        chart: &LineChart,
+    ) -> Result<(), Failure> {
+        if !LineChart::IS_DRAWN {
+            return Ok(());
+        }
+        self.text(dir, name, schema, what, &chart.svg()?)
+    }
+
+    /// Adds a file that is written already.
+    pub(crate) fn add(&mut self, file: Pending, name: &str, schema: &str, what: &str) {
+        self.pending.push(file);
+        let command = self.command;
+        self.listed.push(json!({ "file": name, "schema": schema, "what": what, "command": command }));
+    }
+
+    /// Gives all files their names, the manifest last. Files of an earlier run of the same command that this run did not write
+    /// are removed, which a note on stderr says; those of other commands stay, and stay in the manifest.
+    pub(crate) fn finish(mut self, dir: &Path) -> Result<(), Failure> {
+        let (stale, mut listed) = self.earlier(dir);
+        self.listed.iter().filter(|f| f["file"] != MANIFEST).for_each(|f| listed.push(f.clone()));
+        let what = "this list";
+        listed.push(json!({ "file": MANIFEST, "schema": SCHEMA, "what": what, "command": self.command }));
+        let text = pretty(&json!({ "schema": SCHEMA, "files": listed }));
+        self.text(dir, MANIFEST, SCHEMA, what, &text)?;
+        self.pending.into_iter().try_for_each(Pending::finish)?;
+        let mut removed = Vec::new();
+        for name in stale {
+            let path = dir.join(&name);
+            match std::fs::remove_file(&path) {
+                Ok(()) => removed.push(name),
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+                Err(e) => return Err(Failure::file("remove", &path, &e)),
+            }
+        }
+        if !removed.is_empty() {
+            let (names, dir) = (removed.join(", "), dir.display());
+            crate::console::terminal::note(format_args!(
+                "note: removed files of an earlier run from {dir}: {names}\n"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns what the manifest in the folder lists and this run does not write: names of files of this command, and the rows
+    /// of files of other commands.
+    fn earlier(&self, dir: &Path) -> (Vec<String>, Vec<Value>) {
+        let text = std::fs::read_to_string(dir.join(MANIFEST)).unwrap_or_default();
+        let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
+        let files = manifest["files"].as_array().filter(|_| manifest["schema"] == SCHEMA);
+        let (mut stale, mut kept) = (Vec::new(), Vec::new());
+        for file in files.into_iter().flatten() {
+            // A manifest names files of its own folder only.
+            let Some(name) = file["file"].as_str().filter(|name| is_file_name(name)) else { continue };
+            if name == MANIFEST || self.listed.iter().any(|new| new["file"] == name) {
+                continue;
+            }
+            match file["command"].as_str() {
+                Some(command) if command != self.command => kept.push(file.clone()),
+                _ => stale.push(name.to_owned()),
+            }
+        }
+        (stale, kept)
+    }
+}
+
+/// Returns true if a text is the name of a file, without folders.
+fn is_file_name(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    matches!((parts.next(), parts.next()), (Some(std::path::Component::Normal(part)), None) if part == name)
+}
+
+/// Returns the path of a switch's file, `STEM.SWITCH.EXTENSION`, next to `path`.
+pub(crate) fn beside(path: &Path, switch: &str) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().map_or("pcapng".into(), |e| e.to_string_lossy());
+    path.with_file_name(format!("{stem}.{switch}.{extension}"))
+}
+
+/// Returns JSON for files: indented, with a final newline.
+pub(crate) fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}
