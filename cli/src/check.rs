@@ -1,11 +1,10 @@
 //! `sluice check`: reads and verifies a file of a program.
 
-use crate::args::{Placing, Target};
-use crate::door;
-use crate::fail::{Failure, print_error};
-use crate::p4;
-use crate::resolve;
-use crate::terminal;
+use crate::console::fail::{Failure, print_error};
+use crate::console::terminal;
+use crate::open::p4;
+use crate::open::resolve;
+use crate::open::target::{Placing, Target};
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
@@ -13,7 +12,8 @@ use sluice_catalogue::StageProgram;
 use sluice_ir::Program;
 use sluice_ir::verify::{Severity, for_chip};
 use sluice_place::report::Report;
-use sluice_program_file::{FileError, ProgramFile};
+use sluice_program_file::p4::P4Reading;
+use sluice_program_file::{FileError, Mistake, ProgramFile};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,15 +32,15 @@ pub(crate) struct CheckArgs {
 }
 
 /// A file as far as its mistakes allow.
-pub(crate) struct Checked {
+struct Checked {
     /// The program, or its mistakes as the failure of the command.
-    pub(crate) program: Result<Program, Failure>,
+    program: Result<Program, Failure>,
     /// Texts of warnings, for a program without mistakes.
-    pub(crate) warnings: Vec<String>,
+    warnings: Vec<String>,
     /// Mistakes and warnings as JSON.
-    pub(crate) findings: Vec<Value>,
+    findings: Vec<Value>,
     /// What the program approximates or ignores, as JSON, if it is in P4.
-    pub(crate) notes: Option<Value>,
+    notes: Option<Value>,
 }
 
 /// Checks a file and prints its mistakes and warnings.
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
                 let stages = Report::new(&program, placement).stages_used();
                 writeln!(out, "fits {}: {stages} of {} stages", chip.name, chip.mau.stages)?;
             }
-            Some(Err(no_fit)) => print_error(crate::snippet::no_fit(no_fit)),
+            Some(Err(no_fit)) => print_error(crate::console::snippet::no_fit(no_fit)),
             None => {}
         }
     }
@@ -90,13 +90,26 @@ pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
 }
 
 fn of_p4(args: &CheckArgs, chip: &ChipSpec) -> Result<Checked, Failure> {
-    match args.target.sets.first() {
-        Some((key, _)) => Err(Failure::with_help(
+    if let Some((key, _)) = args.target.sets.first() {
+        return Err(Failure::with_help(
             format!("--set {key}: a P4 program has no parameters"),
             "-D NAME=VALUE defines a macro",
-        )),
-        None => p4::checked(&args.file, &args.target.p4, chip),
+        ));
     }
+    let p4 = &args.target.p4;
+    p4.check(chip)?;
+    let (disk, options) = (p4.disk(), p4.options(chip));
+    let reading = P4Reading::read(&disk, &args.file.display().to_string(), &options);
+    let warnings = reading.warnings();
+    if reading.program().is_none() && !warnings.is_empty() {
+        terminal::note(format_args!("{warnings}\n"));
+    }
+    Ok(Checked {
+        program: reading.legal(&disk, &options).cloned().map_err(Failure::from),
+        warnings: vec![warnings],
+        findings: reading.findings().iter().map(json_of_p4).collect(),
+        notes: Some(json!(reading.notes())),
+    })
 }
 
 fn of_sluice(args: &CheckArgs, origin: &str, chip: &ChipSpec) -> Result<Checked, Failure> {
@@ -106,7 +119,7 @@ fn of_sluice(args: &CheckArgs, origin: &str, chip: &ChipSpec) -> Result<Checked,
         findings: json_of(error),
         notes: None,
     };
-    let text = door::text(&args.file)?;
+    let text = p4::text(&args.file)?;
     let file = match ProgramFile::parse(origin, &text) {
         Ok(file) => file,
         Err(error) => return Ok(mistakes(&error)),
@@ -122,14 +135,22 @@ fn of_sluice(args: &CheckArgs, origin: &str, chip: &ChipSpec) -> Result<Checked,
     Ok(Checked { program: Ok(program), warnings: all.map(|one| one.text).into(), findings, notes: None })
 }
 
+fn json_of_p4(mistake: &Mistake) -> Value {
+    let mut value = json_of_mistake(mistake);
+    value["class"] = mistake.class.into();
+    value["file"] = mistake.file.as_str().into();
+    value
+}
+
 fn json_of(error: &FileError) -> Vec<Value> {
-    let findings = error.mistakes.iter().map(|mistake| {
-        let severity = if mistake.severity == Severity::Error { "error" } else { "warning" };
-        json!({
-            "severity": severity, "line": mistake.line, "column": mistake.col, "message": mistake.text, "help": mistake.help,
-        })
-    });
-    findings.collect()
+    error.mistakes.iter().map(json_of_mistake).collect()
+}
+
+fn json_of_mistake(mistake: &Mistake) -> Value {
+    let severity = if mistake.severity == Severity::Error { "error" } else { "warning" };
+    json!({
+        "severity": severity, "line": mistake.line, "column": mistake.col, "message": mistake.text, "help": mistake.help,
+    })
 }
 
 /// Returns what a program has, in words.

@@ -4,9 +4,9 @@
 //! B - A is taken seed by seed, and its 95 % interval is Student's; without common seeds, or with one, the difference of the
 //! means itself counts.
 
-use crate::fail::Failure;
-use crate::table::table;
-use crate::terminal;
+use crate::console::fail::Failure;
+use crate::console::table::table;
+use crate::console::terminal;
 use clap::Args;
 use maud::html;
 use serde::{Deserialize, Serialize};
@@ -176,7 +176,7 @@ pub(crate) fn run(args: &CompareArgs, as_json: bool) -> Result<(), Failure> {
     }
     if let Some(path) = &args.html {
         let names = [&args.a, &args.b].map(|path| path.display().to_string());
-        crate::files::write(path, &page(&comparison, &names))?;
+        crate::output::files::write(path, &page(&comparison, &names))?;
     }
     let mut out = terminal::results(as_json);
     let differ = comparison.differing();

@@ -1,9 +1,9 @@
 //! `sluice doctor`: what this binary is and what it has.
 
-use crate::fail::Failure;
-use crate::invocation::Out;
-use crate::rows::Format;
-use crate::table::table;
+use crate::console::fail::Failure;
+use crate::console::invocation::Out;
+use crate::console::table::table;
+use crate::output::rows::Format;
 use serde_json::json;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::Catalogue;

@@ -105,63 +105,63 @@
 //!
 //! No other crate of the workspace prints, parses flags, or names files.
 
-mod args;
-mod buffer_profile;
 mod check;
+mod command_line;
 mod compare;
+mod console;
 mod doctor;
-mod door;
 pub mod embed;
 mod entries;
 mod explain;
-mod fail;
-mod files;
 mod flowlets;
 mod fuzz;
 mod r#gen;
-mod headroom;
-mod hint;
 mod int;
-mod interrupt;
-mod invocation;
 mod new;
-mod numbers;
-mod p4;
+mod open;
+mod output;
+mod p4_crate;
 mod polarization;
 pub mod prelude;
 mod programs;
-mod progress;
 mod replay;
 mod report;
 mod reproduce;
-mod resolve;
-mod rows;
 mod run;
 mod schema;
 mod shell;
-mod snippet;
-mod table;
-mod terminal;
 mod test;
-mod timeline;
-mod topology;
-mod trace_out;
-mod usage;
-mod verdict;
 
-use args::{Cli, Command, ReplayArgs};
-use door::Door;
-use fail::{Failure, print_error};
 use sluice_catalogue::Catalogue;
 use std::borrow::Borrow;
-use std::ffi::OsString;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-pub use p4::P4Crate;
+pub use p4_crate::P4Crate;
 #[cfg(feature = "strategies")]
 pub use sluice_fuzz::strategies;
 pub use sluice_generated::catalogue as shipped;
+
+/// Programs that are files, opened as the commands open them.
+///
+/// ```
+/// use sluice::prelude::*;
+/// use sluice::program_file::{Disk, FileCatalogue, ReadOptions};
+///
+/// # let leaf = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/p4/t2na.p4");
+/// let options = ReadOptions { chip: ChipSpec::tofino2(), ..ReadOptions::default() };
+/// let mut files = FileCatalogue::new(sluice::shipped(), Disk::new(&[]), options);
+/// let name = files.open(leaf, "".as_ref())?;
+/// let mut bench = Bench::new(files.catalogue(), &name, &[], &ChipSpec::tofino2())?;
+/// bench.send(Duration::ZERO, 0, &[7; 60])?;
+/// assert_eq!(bench.finish()?.lost.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub mod program_file {
+    pub use crate::open::p4::Disk;
+    pub use sluice_p4::Define;
+    pub use sluice_p4::source::{Include, IncludeKind, LoadError, Loaded, Loader, Texts};
+    pub use sluice_program_file::{FileCatalogue, FileError, Mistake, OpenError, ReadOptions, open};
+}
 
 /// Items that the generated code of a crate of one's own names ([`P4Crate`]).
 pub mod generated_code {
@@ -185,75 +185,14 @@ macro_rules! catalogue {
 /// the catalogue.
 #[must_use]
 pub fn main_with(catalogue: impl Borrow<Catalogue>) -> ExitCode {
-    ExitCode::from(command(catalogue.borrow(), std::env::args_os()))
-}
-
-/// Runs the command of these arguments, the first of which is the name of the binary, and returns its exit code.
-fn command(catalogue: &Catalogue, arguments: impl Iterator<Item = OsString>) -> u8 {
-    let cli = match usage::parse(p4::as_p4c(arguments)) {
-        Ok(cli) => cli,
-        Err(code) => return code,
-    };
-    terminal::set_quiet(cli.quiet);
-    let result = catch_unwind(AssertUnwindSafe(|| run_command(cli, catalogue)));
-    match result.unwrap_or_else(|panic| Err(Failure::panicked(&*panic))) {
-        Ok(()) => 0,
-        Err(failure) => {
-            let code = failure.code();
-            if !matches!(failure, Failure::BrokenPipe | Failure::Property) {
-                complain(&failure);
-            }
-            code
-        }
-    }
-}
-
-fn run_command(cli: Cli, catalogue: &Catalogue) -> Result<(), Failure> {
-    let mut command = cli.command;
-    let mut door = Door::new(catalogue);
-    command.as_mut().map_or(Ok(()), |command| door.command(command))?;
-    let catalogue = &door.into_catalogue();
-    match command {
-        None => replay::run(&ReplayArgs::of_first(catalogue), catalogue, cli.json),
-        Some(Command::Programs(args)) => programs::run(&args, catalogue, cli.json),
-        Some(Command::New(args)) => new::run(&args),
-        Some(Command::Check(args)) => check::run(&args, cli.json),
-        Some(Command::Report(args)) => report::run(&args, catalogue, cli.json),
-        Some(Command::Replay(args)) => replay::run(&args, catalogue, cli.json),
-        Some(Command::Gen(args)) => r#gen::run(&args, cli.json),
-        Some(Command::Explain(args)) => explain::run(&args, catalogue, cli.json),
-        Some(Command::Entries(args)) => entries::run(&args, catalogue, cli.json),
-        Some(Command::Polarization(args)) => polarization::run(&args, catalogue, cli.json),
-        Some(Command::Run(args)) => run::run(&args, catalogue, cli.json),
-        Some(Command::Reproduce(args)) => reproduce::run(&args, catalogue, cli.json),
-        Some(Command::Compare(args)) => compare::run(&args, cli.json),
-        Some(Command::Fuzz(args)) => fuzz::run(&args, catalogue, cli.json),
-        Some(Command::Flowlets(args)) => flowlets::run(&args, catalogue, cli.json),
-        Some(Command::Test(args)) => test::run(&args, catalogue, cli.json),
-        Some(Command::Int(args)) => int::run(&args, cli.json),
-        Some(Command::Schema(args)) => schema::run(&args, cli.json),
-        Some(Command::Doctor) => doctor::run(catalogue, cli.json),
-        Some(Command::Completions(args)) => shell::completions(&args),
-        Some(Command::Man(args)) => shell::man(&args),
-    }
-}
-
-/// Prints a failure and its advice on stderr.
-fn complain(failure: &Failure) {
-    print_error(format_args!("error: {failure}\n"));
-    if let Some(help) = failure.help() {
-        print_error(format_args!("  = help: {help}\n"));
-    }
-    if let Failure::Inconsistent(_) = failure {
-        let command = hint::command_line();
-        print_error(format_args!("  = help: report it with the files that this command reads: {command}\n"));
-    }
+    ExitCode::from(command_line::dispatch::command(catalogue.borrow(), std::env::args_os()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::embed;
     use crate::prelude::*;
+    use std::ffi::OsString;
     use std::hint::black_box;
     use std::sync::Arc;
 
@@ -276,7 +215,7 @@ mod tests {
     #[test]
     fn an_overflow_is_an_internal_error_that_names_the_command() {
         let words = ["report", "overflows"].map(OsString::from);
-        let called = embed::call(&catalogue![Overflows], &words, &Arc::default());
+        let called = embed::call(&crate::catalogue![Overflows], &words, &Arc::default());
         assert_eq!((called.code, called.out.as_slice()), (3, &[][..]));
         assert_eq!(
             called.err,

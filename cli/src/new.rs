@@ -2,10 +2,10 @@
 
 mod from;
 
-use crate::args::Target;
-use crate::fail::Failure;
-use crate::files::Pending;
-use crate::invocation::Out;
+use crate::console::fail::Failure;
+use crate::console::invocation::Out;
+use crate::open::target::Target;
+use crate::output::files::Pending;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};

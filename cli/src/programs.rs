@@ -1,24 +1,53 @@
 //! `sluice programs`: lists the programs, or describes one.
 
-use crate::args::ProgramsArgs;
-use crate::fail::Failure;
-use crate::files::Folder;
-use crate::invocation::Out;
-use crate::resolve;
-use crate::table::table;
-use crate::topology::deployed;
+use crate::console::fail::Failure;
+use crate::console::invocation::Out;
+use crate::console::numbers::quantity;
+use crate::console::table::table;
+use crate::open::door;
+use crate::open::resolve;
+use crate::open::target::Target;
+use crate::open::topology::deployed;
+use crate::output::files::Folder;
+use clap::Args;
 use serde_json::{Value, json};
+use sluice_asic::units::BitRate;
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fabric::deploy::Deployment;
 use sluice_p4::write::Unwritable;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct ProgramsArgs {
+    /// Program to describe: a name, or a .sluice or .p4 file
+    pub(crate) program: Option<String>,
+    /// Print the program in P4_16, as a whole program for TNA and T2NA
+    #[arg(long, requires = "program")]
+    pub(crate) p4: bool,
+    /// Print the program in Sluice's text form, which is a .sluice file
+    #[arg(long, requires = "program", conflicts_with = "p4")]
+    pub(crate) ir: bool,
+    /// With --ir, write the programs of the switches of this network, with the parameters of their places; needs -o
+    #[arg(long, value_name = "TOPOLOGY", requires_all = ["ir", "output"])]
+    pub(crate) topology: Option<String>,
+    /// Folder for the .sluice files of a network's switches
+    #[arg(short, long, value_name = "DIR", requires = "topology")]
+    pub(crate) output: Option<PathBuf>,
+    /// Speed of the front-panel ports of the network, which decides their dev_ports, for example 100G
+    #[arg(long, value_name = "RATE", requires = "topology", value_parser = quantity::<BitRate>)]
+    pub(crate) port_speed: Option<BitRate>,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
 
 /// Lists programs, or describes one.
 pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let mut out = Out::new();
-    let Some(name) = &args.program else {
+    let Some(program) = &args.program else {
+        resolve::chip(&args.target.chip)?;
         let all = catalogue.programs();
         if as_json {
             let list: Vec<Value> = all.iter().map(|p| describe(p.as_ref())).collect();
@@ -33,13 +62,14 @@ pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> 
         )?;
         return Ok(());
     };
-    let stage = resolve::stage(catalogue, name)?;
+    let opened = door::program(catalogue, program, &args.target)?;
+    let (stage, name) = (&opened.stage, opened.name());
     if args.p4 {
         let program = resolve::build(stage, &args.target)?;
         let text = sluice_p4::write::write(&program).map_err(|parts| without_p4(name, &parts))?;
         write!(out, "{text}")?;
     } else if let (true, Some(topology), Some(dir)) = (args.ir, &args.topology, &args.output) {
-        let deployment = deployed(catalogue, name, &args.target, topology, args.port_speed)?;
+        let deployment = deployed(&opened.catalogue, name, &args.target, topology, args.port_speed)?;
         of_network(name, &deployment, dir)?;
     } else if args.ir {
         let program = resolve::build(stage, &args.target)?;

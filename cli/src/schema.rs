@@ -1,8 +1,8 @@
 //! `sluice schema`: the JSON Schemas of all `--json` outputs.
 
-use crate::fail::Failure;
-use crate::invocation::Out;
-use crate::table::table;
+use crate::console::fail::Failure;
+use crate::console::invocation::Out;
+use crate::console::table::table;
 use clap::Args;
 use serde::Deserialize;
 use serde_json::json;

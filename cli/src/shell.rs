@@ -1,9 +1,8 @@
 //! `sluice completions` and `sluice man`: what shells and `man` need to know of the command line, from its own definition.
 
-use crate::fail::Failure;
-use crate::files::Folder;
-use crate::invocation::Out;
-use crate::usage;
+use crate::console::fail::Failure;
+use crate::console::invocation::Out;
+use crate::output::files::Folder;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use std::io::Write;
@@ -23,17 +22,16 @@ pub(crate) struct ManArgs {
     output: Option<PathBuf>,
 }
 
-/// Prints the script that completes commands, options and their values.
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
+/// Prints the script that completes commands, options and their values; `all` is the command line.
+pub(crate) fn completions(args: &CompletionsArgs, mut all: Command) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut usage::command(), "sluice", &mut script);
+    clap_complete::generate(args.shell, &mut all, "sluice", &mut script);
     Out::new().write_all(&script)?;
     Ok(())
 }
 
-/// Writes the pages of all commands, or prints that of the command line as a whole.
-pub(crate) fn man(args: &ManArgs) -> Result<(), Failure> {
-    let mut all = usage::command();
+/// Writes the pages of all commands of the command line `all`, or prints that of the command line as a whole.
+pub(crate) fn man(args: &ManArgs, mut all: Command) -> Result<(), Failure> {
     all.build();
     let Some(dir) = &args.output else {
         Out::new().write_all(&page(all)?)?;

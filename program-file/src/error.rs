@@ -5,6 +5,7 @@ use sluice_ir::Loc;
 use sluice_ir::text::ParseError;
 use sluice_ir::verify::{Diag, Severity};
 use std::ops::Range;
+use std::path::Path;
 
 /// Mistakes in a file of a program. The text has, for each mistake, the place, the source line and advice.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,6 +22,10 @@ pub struct FileError {
 pub struct Mistake {
     /// Severity.
     pub severity: Severity,
+    /// What it is about: `program`, or for mistakes of P4's front end the word of their [`Class`](sluice_p4::diagnostic::Class).
+    pub class: &'static str,
+    /// File, as messages name it; empty if the mistake has no place.
+    pub file: String,
     /// Line from 1; 0 if the mistake has no place.
     pub line: u32,
     /// Column from 1, in characters.
@@ -32,9 +37,16 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    fn of(diag: &Diag) -> Mistake {
-        let (text, help) = (diag.text.clone(), diag.help.clone());
-        Mistake { severity: diag.severity, line: diag.at.line, col: diag.at.col, text, help }
+    pub(crate) fn of(diag: &Diag) -> Mistake {
+        Mistake {
+            severity: diag.severity,
+            class: "program",
+            file: diag.at.file.to_owned(),
+            line: diag.at.line,
+            col: diag.at.col,
+            text: diag.text.clone(),
+            help: diag.help.clone(),
+        }
     }
 }
 
@@ -51,6 +63,13 @@ pub(crate) fn findings(origin: &str, source: &str, diags: &[Diag]) -> FileError 
     let text = |_: &str| Some(source);
     let texts: Vec<String> = diags.iter().map(|diag| rendered_as(diag, &text, Some(origin))).collect();
     FileError { text: texts.join("\n"), mistakes: diags.iter().map(Mistake::of).collect() }
+}
+
+/// Returns true if findings are shown with the lines of a file: those of a user's programs. Programs of a crate have places in Rust.
+#[must_use]
+pub fn has_lines(file: &str) -> bool {
+    let extension = Path::new(file).extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| ["p4", "sluice", "p4h", "h", "inc"].contains(&extension))
 }
 
 /// Returns a finding with its source lines; `source` returns the text of a file. Places in files without a text are left out.

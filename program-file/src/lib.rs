@@ -1,7 +1,23 @@
-//! Stage programs from files: the text form with parameters, entries, routes of a network, roles and properties.
+//! Stage programs from files: P4 programs, and the text form with parameters, entries, routes of a network, roles and properties.
 //!
-//! [`ProgramFile`] is a [`StageProgram`](sluice_catalogue::StageProgram), so a catalogue with it offers the program to every
-//! command, network, contest and hunt. The grammar is that of [`sluice_ir::text`].
+//! [`open`] reads a file, and [`FileCatalogue`] also the programs that its roles name. A program of a file is a
+//! [`StageProgram`](sluice_catalogue::StageProgram), so a catalogue with it offers the program to every command, network, contest and
+//! hunt. A [`Loader`](sluice_p4::source::Loader) of the caller returns the texts: this crate opens no file and prints nothing, and
+//! mistakes are values with their lines ([`OpenError`]).
+//!
+//! ```
+//! use sluice_catalogue::Catalogue;
+//! use sluice_p4::source::Texts;
+//! use sluice_program_file::{ReadOptions, open};
+//!
+//! let texts = Texts::new().with("leaf.p4", include_str!("../../fuzz/corpus/p4/t2na.p4"));
+//! let stage = open(&texts, "leaf.p4", &ReadOptions::default())?;
+//! let catalogue = Catalogue::new().with_shared(stage);
+//! assert!(catalogue.get("leaf").is_ok());
+//! # Ok::<(), sluice_program_file::OpenError>(())
+//! ```
+//!
+//! The grammar of the text form is that of [`sluice_ir::text`]. [`ProgramFile::parse`] reads one text:
 //!
 //! ```
 //! use sluice_catalogue::{Catalogue, StageProgram};
@@ -42,8 +58,11 @@
 mod entries;
 mod error;
 mod file;
+mod open;
+pub mod p4;
 mod property;
 mod routes;
 
-pub use error::{FileError, Mistake, rendered};
+pub use error::{FileError, Mistake, has_lines, rendered};
 pub use file::{ProgramFile, is_file};
+pub use open::{FileCatalogue, OpenError, ReadOptions, open};

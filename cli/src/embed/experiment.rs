@@ -5,8 +5,8 @@
 //! commands make their reports without running anything.
 
 use super::{Error, NamedFile, printed};
-use crate::fail::Failure;
-use crate::p4::P4Args;
+use crate::console::fail::Failure;
+use crate::open::p4::P4Args;
 use crate::reproduce;
 use crate::run::contest::{Job, Source, read};
 use crate::run::scenario_job::{ScenarioJob, ScenarioJobs};

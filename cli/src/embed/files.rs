@@ -1,8 +1,8 @@
 //! Files that a program or an experiment depends on, for callers that copy them to other machines.
 
 use super::Error;
-use crate::fail::Failure;
-use crate::p4::P4Args;
+use crate::console::fail::Failure;
+use crate::open::p4::P4Args;
 use crate::run::contest::inputs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -16,8 +16,9 @@ pub use files::{NamedFile, files_of};
 pub use network::{Additions, replay_network};
 pub use switch::{Device, switch};
 
-use crate::fail::Failure;
-use crate::{command, invocation};
+use crate::command_line::dispatch;
+use crate::console::fail::Failure;
+use crate::console::invocation;
 use sluice_catalogue::Catalogue;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -70,7 +71,7 @@ pub fn main_of(catalogue: &Catalogue, arguments: &[OsString]) -> u8 {
 }
 
 fn run(catalogue: &Catalogue, arguments: &[OsString]) -> u8 {
-    command(catalogue, std::iter::once("sluice".into()).chain(arguments.iter().cloned()))
+    dispatch::command(catalogue, std::iter::once("sluice".into()).chain(arguments.iter().cloned()))
 }
 
 /// Calls `work`, which may print why a program does not fit; the error has that text.

@@ -1,11 +1,12 @@
 //! Replays through networks with properties and a control plane of the caller.
 
 use super::{Called, Error};
-use crate::args::Command;
-use crate::door::Door;
-use crate::fail::Failure;
-use crate::replay::{Callers, PlaneOf, PropertiesOf, network};
-use crate::{invocation, p4, usage};
+use crate::command_line::args::Command;
+use crate::command_line::usage;
+use crate::console::fail::Failure;
+use crate::console::invocation;
+use crate::open::p4;
+use crate::replay::{self, Callers, PlaneOf, PropertiesOf, network};
 use sluice_catalogue::Catalogue;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -48,14 +49,12 @@ pub fn replay_network(
 
 fn replay(catalogue: &Catalogue, arguments: &[OsString], additions: Additions) -> Result<(), Failure> {
     let words = ["sluice".into(), "replay".into()].into_iter().chain(arguments.iter().cloned());
-    let mut cli = usage::read(&p4::as_p4c(words).collect::<Vec<_>>())
+    let cli = usage::read(&p4::as_p4c(words).collect::<Vec<_>>())
         .map_err(|text| Failure::input(text.trim_start_matches("error: ").trim_end()))?;
-    let mut door = Door::new(catalogue);
-    let command = cli.command.as_mut().ok_or_else(|| Failure::input("no program"))?;
-    door.command(command)?;
-    let Command::Replay(args) = command else { return Err(Failure::input("no program")) };
+    let Some(Command::Replay(args)) = &cli.command else { return Err(Failure::input("no program")) };
+    let program = replay::open(args, catalogue)?;
     let topology = args.topology.clone().ok_or_else(|| Failure::input("no --topology"))?;
     let Additions { properties, control_plane } = additions;
     let callers = Callers { properties, control_plane };
-    network::run(args, &door.into_catalogue(), &topology, callers, true)
+    network::run(args, &program, &topology, callers, true)
 }

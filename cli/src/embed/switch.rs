@@ -1,11 +1,11 @@
 //! A switch as the options of `sluice replay` describe it.
 
 use super::{Error, printed};
-use crate::args::Command;
-use crate::door::Door;
-use crate::fail::Failure;
+use crate::command_line::args::Command;
+use crate::command_line::usage;
+use crate::console::fail::Failure;
+use crate::open::p4;
 use crate::replay::{self, Described};
-use crate::{p4, usage};
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fabric::network::SwitchSetup;
 use std::ffi::OsString;
@@ -30,14 +30,11 @@ pub struct Device {
 /// If an argument or a file is wrong, or the program does not fit.
 pub fn switch(catalogue: &Catalogue, arguments: &[OsString]) -> Result<Device, Error> {
     let words = ["sluice".into(), "replay".into()].into_iter().chain(arguments.iter().cloned());
-    let mut cli = usage::read(&p4::as_p4c(words).collect::<Vec<_>>())
+    let cli = usage::read(&p4::as_p4c(words).collect::<Vec<_>>())
         .map_err(|text| Error { text: text.trim_start_matches("error: ").trim_end().to_owned(), code: 2 })?;
-    let mut door = Door::new(catalogue);
-    let command = cli.command.as_mut().ok_or_else(|| Failure::input("no program"))?;
-    door.command(command)?;
-    let Command::Replay(args) = command else { return Err(Failure::input("no program").into()) };
-    let catalogue = door.into_catalogue();
-    let described = printed(&Arc::default(), || replay::device(args, &catalogue))?;
+    let Some(Command::Replay(args)) = &cli.command else { return Err(Failure::input("no program").into()) };
+    let program = replay::open(args, catalogue)?;
+    let described = printed(&Arc::default(), || replay::device(args, &program))?;
     let Described { stage, switch, warnings } = described;
-    Ok(Device { stage, setup: switch, warnings, catalogue })
+    Ok(Device { stage, setup: switch, warnings, catalogue: program.catalogue })
 }

@@ -1,14 +1,17 @@
 //! `sluice explain WORD`: meanings of the words of the output. Texts come from the declarations of the words, and from
 //! [`vocabulary`] for words that nothing declares.
 
+mod args;
+mod headroom;
 mod ports;
 mod vocabulary;
 
-use crate::args::ExplainArgs;
-use crate::buffer_profile;
-use crate::fail::Failure;
-use crate::invocation::Out;
-use crate::resolve;
+pub(crate) use args::ExplainArgs;
+
+use crate::console::fail::Failure;
+use crate::console::invocation::Out;
+use crate::open::buffer_profile;
+use crate::open::resolve;
 use serde::Serialize;
 use serde_json::json;
 use sluice_asic::chip::{ChipSpec, Column};
@@ -83,7 +86,7 @@ pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> R
         return Err(Failure::with_help("--port-speed needs the word `ports`", help));
     }
     if word == Some("headroom") && args.headroom.any() {
-        return crate::headroom::run(&args.headroom, &chip, as_json);
+        return crate::explain::headroom::run(&args.headroom, &chip, as_json);
     }
     if args.headroom.any() {
         let help = "for example `sluice explain headroom --speed 100G --cable 300m`";

@@ -1,8 +1,8 @@
 //! `sluice explain ports`: which dev_port each port has.
 
-use crate::fail::Failure;
-use crate::invocation::Out;
-use crate::table::table;
+use crate::console::fail::Failure;
+use crate::console::invocation::Out;
+use crate::console::table::table;
 use serde_json::{Value, json};
 use sluice_asic::port::{Port, PortKind, PortMap};
 use std::io::Write;

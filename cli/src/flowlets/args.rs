@@ -1,6 +1,6 @@
 //! Arguments of `sluice flowlets`.
 
-use crate::numbers::{number, quantity};
+use crate::console::numbers::{number, quantity};
 use clap::Args;
 use sluice_asic::units::{BitRate, Duration};
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub(crate) struct FlowletsArgs {
     #[arg(long, value_name = "RATE", value_parser = quantity::<BitRate>)]
     pub(crate) uplinks: Option<BitRate>,
     /// Program parameter, repeatable; for --through
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = crate::args::key_value)]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = crate::open::target::key_value)]
     pub(crate) sets: Vec<(String, String)>,
     /// Rates of paths over which letflow balances flows, such as 40G,20G
     #[arg(long, value_name = "RATES", value_delimiter = ',', value_parser = quantity::<BitRate>)]
@@ -45,7 +45,7 @@ pub(crate) struct FlowletsArgs {
     #[arg(long, alias = "target", default_value = "tofino2", value_name = "CHIP")]
     pub(crate) chip: String,
     #[command(flatten)]
-    pub(crate) p4: crate::p4::P4Args,
+    pub(crate) p4: crate::open::p4::P4Args,
     /// Folder for flowlets.json, tables as CSV, plots as SVG and manifest.json
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,

@@ -1,7 +1,7 @@
 //! Tables as CSV, with a header line; times are in ps.
 
 use super::{OnPath, Trial};
-use crate::table::Columns;
+use crate::console::table::Columns;
 use sluice_fabric::flowlets::census::Row;
 
 pub(super) const CENSUS: &Columns<Row> = &[

@@ -7,11 +7,13 @@ mod text;
 
 pub(crate) use args::FlowletsArgs;
 
-use crate::fail::Failure;
-use crate::files::{Folder, pretty};
-use crate::resolve;
-use crate::rows::CsvText;
-use crate::terminal;
+use crate::console::fail::Failure;
+use crate::console::terminal;
+use crate::open::captures::remedy;
+use crate::open::door::{Door, OpenProgram};
+use crate::open::resolve;
+use crate::output::files::{Folder, pretty};
+use crate::output::rows::CsvText;
 use serde::Serialize;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{Bytes, Duration};
@@ -114,6 +116,10 @@ const PACKET: Bytes = Bytes(1_500);
 /// Runs the requested parts and prints the results.
 pub(crate) fn run(args: &FlowletsArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.chip)?;
+    let mut door = Door::new(catalogue, &args.p4, &chip);
+    let programs: Vec<OpenProgram> =
+        args.through.iter().map(|program| door.program(program)).collect::<Result<_, _>>()?;
+    let catalogue = &door.into_catalogue();
     let mut report = Report {
         schema: "sluice.flowlets/1",
         seed: args.seed,
@@ -134,7 +140,7 @@ pub(crate) fn run(args: &FlowletsArgs, catalogue: &Catalogue, as_json: bool) -> 
     if args.input.is_some() || args.elastic.is_empty() || !args.through.is_empty() {
         let (census, trace) = read(args)?;
         report.census = Some(census);
-        report.order.trials = trials(args, catalogue, &trace, &chip)?;
+        report.order.trials = trials(args, (catalogue, &programs), &trace, &chip)?;
     }
     if !args.elastic.is_empty() {
         report.elastic.settled = settled(args, catalogue, &chip)?;
@@ -153,8 +159,7 @@ pub(crate) fn run(args: &FlowletsArgs, catalogue: &Catalogue, as_json: bool) -> 
 
 /// Reads the capture: its flowlets, and its frames if there are programs to send them through.
 fn read(args: &FlowletsArgs) -> Result<(census::Report, Trace), Failure> {
-    let bad =
-        |e: sluice_pcaps::capture::CaptureError| Failure::with_help(&e, crate::replay::capture_help(&e));
+    let bad = |e: sluice_pcaps::capture::CaptureError| Failure::with_help(&e, remedy(&e));
     let mut reader = match &args.input {
         Some(path) => CaptureReader::open(path).map_err(bad)?,
         None => {
@@ -183,14 +188,13 @@ fn read(args: &FlowletsArgs) -> Result<(census::Report, Trace), Failure> {
 /// Runs every program with every timeout.
 fn trials(
     args: &FlowletsArgs,
-    catalogue: &Catalogue,
+    (catalogue, programs): (&Catalogue, &[OpenProgram]),
     trace: &Trace,
     chip: &ChipSpec,
 ) -> Result<Vec<Trial>, Failure> {
     let mut trials = Vec::new();
     let uplinks = Uplinks { step: args.skew, rate: args.uplinks };
-    let stages =
-        args.through.iter().map(|name| resolve::stage(catalogue, name)).collect::<Result<Vec<_>, _>>()?;
+    let stages: Vec<&Arc<dyn StageProgram>> = programs.iter().map(|program| &program.stage).collect();
     let has = |stage: &Arc<dyn StageProgram>, key: &str| stage.params().iter().any(|p| p.key == key);
     for stage in &stages {
         let candidate = Candidate { catalogue, stage: stage.as_ref(), chip, seed: args.seed };

@@ -1,7 +1,7 @@
 //! The report as text.
 
 use super::{FlowletsArgs, OnPath, Report, Trial, on_paths};
-use crate::table::{Columns, of_columns, table};
+use crate::console::table::{Columns, of_columns, table};
 use sluice_asic::units::Duration;
 use sluice_fabric::flowlets::census::Row;
 use std::fmt::Write;

@@ -1,9 +1,9 @@
 //! Arguments of `sluice fuzz`.
 
-use crate::args::Target;
-use crate::fail::Failure;
-use crate::numbers::{number, quantity};
-use crate::verdict::VerdictFiles;
+use crate::console::fail::Failure;
+use crate::console::numbers::{number, quantity};
+use crate::open::target::Target;
+use crate::output::verdict::VerdictFiles;
 use clap::Args;
 use sluice_asic::units::Duration;
 use std::path::PathBuf;
@@ -13,9 +13,6 @@ use std::path::PathBuf;
 pub(crate) struct FuzzArgs {
     /// Program to fuzz
     pub(crate) program: String,
-    /// The program's file as the user named it, if it is one
-    #[arg(skip)]
-    pub(crate) path: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) target: Target,
     #[command(flatten)]

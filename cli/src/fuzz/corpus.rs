@@ -1,9 +1,9 @@
 //! `--corpus DIR`: inputs that reached new coverage, kept between hunts.
 
 use super::FuzzArgs;
-use crate::fail::Failure;
-use crate::files::Pending;
-use crate::terminal;
+use crate::console::fail::Failure;
+use crate::console::terminal;
+use crate::output::files::Pending;
 use sha2::{Digest, Sha256};
 use sluice_fuzz::hunt::{Input, Subject, kept};
 use std::collections::BTreeSet;

@@ -2,8 +2,8 @@
 
 use super::Done;
 use super::outcome::Outcome;
-use crate::fail::Failure;
-use crate::files::{Folder, Pending, pretty};
+use crate::console::fail::Failure;
+use crate::output::files::{Folder, Pending, pretty};
 use sluice_control::{ControlOp, entries};
 use sluice_fuzz::hunt::{self, changes};
 use sluice_pcaps::capture::CaptureTime;
@@ -53,8 +53,7 @@ fn way_back(output: &Path) -> PathBuf {
 pub(crate) fn command(done: &Done<'_>, number: usize, failure: &hunt::Failure) -> Option<String> {
     let (args, output) = (done.args, done.args.output.as_ref()?);
     let back = way_back(output);
-    let program =
-        args.path.as_ref().map_or(args.program.clone(), |path| back.join(path).display().to_string());
+    let program = done.file.map_or(args.program.clone(), |path| back.join(path).display().to_string());
     let mut words = vec!["sluice replay".to_owned(), program];
     words.push(format!("--chip {}", args.target.chip));
     words.extend(args.target.p4.words_from(&back));

@@ -11,14 +11,15 @@ mod text;
 
 pub(crate) use args::FuzzArgs;
 
-use crate::args::Target;
-use crate::buffer_profile;
-use crate::fail::{Failure, print_error};
-use crate::files::pretty;
-use crate::interrupt::interrupt_flag;
-use crate::resolve::{self, Entries};
-use crate::terminal;
-use crate::verdict::{Ended, Verdict};
+use crate::console::fail::{Failure, print_error};
+use crate::console::interrupt::interrupt_flag;
+use crate::console::terminal;
+use crate::open::buffer_profile;
+use crate::open::door;
+use crate::open::resolve::{self, Entries};
+use crate::open::target::Target;
+use crate::output::files::pretty;
+use crate::output::verdict::{Ended, Verdict};
 use outcome::Outcome;
 use progress::Progress;
 use sluice_asic::port::FrontPort;
@@ -38,6 +39,8 @@ use std::time::Instant;
 /// A finished campaign, and its inputs.
 pub(crate) struct Done<'a> {
     pub(crate) args: &'a FuzzArgs,
+    /// File of the program as the user named it, if it is one.
+    pub(crate) file: Option<&'a Path>,
     pub(crate) subject: &'a Subject<'a>,
     pub(crate) status: Status,
     pub(crate) seconds: f64,
@@ -55,14 +58,15 @@ pub(crate) struct Done<'a> {
 /// Runs a campaign and prints its results.
 pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.target.chip)?;
-    let stage = resolve::stage(catalogue, &args.program)?;
+    let opened = door::program(catalogue, &args.program, &args.target)?;
+    let (stage, catalogue) = (&opened.stage, &opened.catalogue);
     let profile = profile(stage.as_ref(), &args.target);
     let mut target = args.target.clone();
     target.sets.splice(0..0, profile.iter().cloned());
     let program = resolve::build(stage, &target)?;
     let budget = args.budget()?;
     let placement = resolve::fit(&program, &chip, &Options::default()).map_err(|no_fit| {
-        print_error(format_args!("{}\n", crate::snippet::no_fit(&no_fit)));
+        print_error(format_args!("{}\n", crate::console::snippet::no_fit(&no_fit)));
         Failure::Property
     })?;
     let ports = resolve::ports(&chip, None, None)?;
@@ -117,6 +121,7 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     let _ = std::panic::take_hook();
     let done = Done {
         args,
+        file: opened.file.as_deref(),
         subject: &subject,
         status,
         seconds,
@@ -139,7 +144,7 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
 
 /// Returns a verdict on each property.
 fn for_ci(done: &Done<'_>, outcome: &Outcome<'_>) -> Vec<Verdict> {
-    let file = done.args.path.as_ref().map(|path| path.display().to_string());
+    let file = done.file.map(|path| path.display().to_string());
     let verdict = |name: &str| {
         let failure = outcome.failures.iter().find(|failure| failure.property == name);
         let ended = failure.map_or(Ended::Passed, |failure| {
@@ -176,7 +181,7 @@ fn finish(done: &Done<'_>, outcome: &mut Outcome<'_>, as_json: bool) -> Result<(
         files::write(done, outcome, dir)?;
     }
     if let Some(path) = &done.args.html {
-        crate::files::write(path, &page::page(done, outcome))?;
+        crate::output::files::write(path, &page::page(done, outcome))?;
     }
     let mut out = terminal::results(as_json);
     if as_json {

@@ -1,8 +1,8 @@
 //! Mutation check: its inputs, its result, and the result as text.
 
 use super::FuzzArgs;
-use crate::fail::Failure;
-use crate::progress::{Bar, eta};
+use crate::console::fail::Failure;
+use crate::console::progress::{Bar, eta};
 use serde::Serialize;
 use sluice_fuzz::hunt::{self, Campaign, Status, Subject};
 use sluice_fuzz::mutants::{self, Change, Check, Checked, Fate, Survival, Verdict};

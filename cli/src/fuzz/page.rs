@@ -1,9 +1,10 @@
 //! `--html FILE`: one page about a campaign: findings, coverage on the program's text, ends of packets, mutants.
 
 use super::Done;
+use super::args::FuzzArgs;
 use super::mutation::{Mutant, Mutation};
 use super::outcome::{Outcome, Packet};
-use crate::hint::own_arguments;
+use crate::console::hint::own_arguments;
 use maud::{Markup, html};
 use serde_json::json;
 use sluice_charts::{Page, Table, share_bar};
@@ -48,7 +49,7 @@ fn located(done: &Done<'_>) -> Option<Located> {
     let files = coverage_text::files(&subject.points);
     let texts: Option<Vec<ProgramText>> = files.into_iter().map(read).collect();
     // Only a program from a file was read from the texts that its places name.
-    match texts.filter(|texts| done.args.path.is_some() && !texts.is_empty()) {
+    match texts.filter(|texts| done.file.is_some() && !texts.is_empty()) {
         Some(texts) => Some(Located::on(texts, &subject.points)),
         None => Located::on_text_form(&subject.program, &subject.placement.chip, &subject.points),
     }
@@ -68,7 +69,7 @@ fn header(done: &Done<'_>) -> Markup {
             (subject.placement.chip.name) ", seed " (done.args.seed)
             "; " b { (all.percent()) " %" } " of the reachable points reached (" (all.hit) " of " (all.total) ")"
         }
-        p.note { code { "sluice fuzz " (own_arguments("fuzz", "fuzz", &done.args.program, &[])) } }
+        p.note { code { "sluice fuzz " (own_arguments::<FuzzArgs, FuzzArgs>("fuzz", &done.args.program, &[])) } }
         @if !done.profile.is_empty() {
             p.note { "Parameters for hunts: "
             (done.profile.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")) }

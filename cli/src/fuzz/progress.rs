@@ -1,7 +1,7 @@
 //! Progress of a campaign on a terminal.
 
 use super::args::Budget;
-use crate::progress::{Bar, eta};
+use crate::console::progress::{Bar, eta};
 use sluice_fuzz::hunt::{Status, Subject};
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 
 use super::Done;
 use super::outcome::Outcome;
-use crate::numbers::counted;
+use crate::console::numbers::counted;
 use sluice_report::coverage as coverage_report;
 
 /// Returns the summary of a campaign.

@@ -1,6 +1,6 @@
 //! Arguments of `sluice gen`.
 
-use crate::numbers::number;
+use crate::console::numbers::number;
 use clap::{Args, Subcommand, ValueEnum};
 use sluice_pcaps::wire::MacAddr;
 use std::path::PathBuf;

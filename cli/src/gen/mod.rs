@@ -5,10 +5,10 @@ mod source;
 mod summary;
 mod write;
 
-use crate::fail::Failure;
-use crate::files::pretty;
-use crate::invocation::Out;
-use crate::terminal;
+use crate::console::fail::Failure;
+use crate::console::invocation::Out;
+use crate::console::terminal;
+use crate::output::files::pretty;
 pub(crate) use args::GenArgs;
 use std::io::Write;
 

@@ -4,7 +4,7 @@ use super::args::{
     ArpOp, ArrivalArgs, FlowArgs, FlowsArgs, FramesArgs, IpArgs, LinkArgs, OutputArgs, PeriodKind, PfcArgs,
     Process, RoceOp, UdpArgs, VxlanArgs, What, WorkloadArgs,
 };
-use crate::fail::Failure;
+use crate::console::fail::Failure;
 use sluice_asic::names::did_you_mean;
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::generate::{

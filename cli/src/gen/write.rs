@@ -2,11 +2,11 @@
 
 use super::args::{Format, OutputArgs};
 use super::source::start;
-use crate::fail::Failure;
-use crate::files::Pending;
-use crate::interrupt::interrupt_flag;
-use crate::invocation::{self, Out};
-use crate::progress::{Bar, eta};
+use crate::console::fail::Failure;
+use crate::console::interrupt::interrupt_flag;
+use crate::console::invocation::{self, Out};
+use crate::console::progress::{Bar, eta};
+use crate::output::files::Pending;
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::capture::write::{TraceFormat, TraceWriter, WriteError};
 use sluice_pcaps::generate::{FrameSource, Line, Pace, parse_ps};

@@ -1,6 +1,6 @@
 //! Arguments of `sluice int`.
 
-use crate::numbers::number;
+use crate::console::numbers::number;
 use clap::{Args, Subcommand, ValueEnum};
 use sluice_pcaps::int::{HpccLayout, Marks};
 use std::path::PathBuf;

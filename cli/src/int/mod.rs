@@ -7,10 +7,10 @@ mod text;
 
 pub(crate) use args::IntArgs;
 
-use crate::fail::Failure;
-use crate::files::{Folder, pretty};
-use crate::rows::Format;
-use crate::terminal;
+use crate::console::fail::Failure;
+use crate::console::terminal;
+use crate::output::files::{Folder, pretty};
+use crate::output::rows::Format;
 use args::{Action, DecodeArgs};
 use rows::{Decoded, Row};
 use serde_json::json;

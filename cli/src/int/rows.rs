@@ -1,8 +1,8 @@
 //! Hops as rows for text, CSV and Parquet.
 
-use crate::fail::Failure;
-use crate::files::Pending;
-use crate::rows::{Cell, Column, Format, Kind, RowWriter};
+use crate::console::fail::Failure;
+use crate::output::files::Pending;
+use crate::output::rows::{Cell, Column, Format, Kind, RowWriter};
 use serde::{Serialize, Serializer};
 use sluice_pcaps::int::{Hop, HpccHop, IntPacket, Report, Telemetry};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::by_port;
 use super::rows::{Decoded, Row};
-use crate::table::{Columns, of_columns, table};
+use crate::console::table::{Columns, of_columns, table};
 use serde::Serialize;
 use std::fmt::Write;
 

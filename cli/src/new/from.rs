@@ -1,11 +1,11 @@
 //! `sluice new NAME --from FILE.p4`: a crate around a P4 program, with generated code.
 
 use super::{is_new, library, next, write};
-use crate::args::Target;
-use crate::fail::{Failure, print_error};
-use crate::p4::{self, FileOfProgram};
-use crate::resolve;
-use crate::snippet;
+use crate::console::fail::{Failure, print_error};
+use crate::console::snippet;
+use crate::open::p4::{self, FileOfProgram};
+use crate::open::resolve;
+use crate::open::target::Target;
 use std::path::{Path, PathBuf};
 
 /// The manifest. `PROFILES` of the example follow.
@@ -37,12 +37,13 @@ pub(super) fn crate_of(
         ));
     }
     // A program that is refused or does not fit has no code, so this is said before anything is written.
-    let lowered = p4::program(program, &target.p4, &chip)?;
+    let disk = target.p4.disk();
+    let lowered = p4::program(program, &target.p4, &disk, &chip)?;
     if let Err(no_fit) = resolve::fit(&lowered, &chip, &sluice_place::Options::default()) {
         print_error(snippet::no_fit(&no_fit));
         return Err(Failure::Property);
     }
-    let files = p4::files_of(program, &target.p4, &chip)?;
+    let files = p4::files_of(program, &disk);
     let common = common_folder(&files);
     let own = |path: &Path| format!("p4/{}", path.strip_prefix(&common).unwrap_or(path).display());
     for file in &files {

@@ -1,6 +1,6 @@
 //! Arguments of `sluice polarization`.
 
-use crate::numbers::{named, number, threads};
+use crate::console::numbers::{named, number, threads};
 use clap::Args;
 use sluice_fabric::flows::Workload;
 use sluice_fabric::polarization::Picker;

@@ -1,8 +1,8 @@
 //! Loads of links as CSV.
 
 use super::outcome::Report;
-use crate::fail::Failure;
-use crate::rows::CsvText;
+use crate::console::fail::Failure;
+use crate::output::rows::CsvText;
 
 /// Returns a row for each link of each group that has a choice, by scheme.
 pub(super) fn links(report: &Report<'_>) -> Result<String, Failure> {

@@ -9,13 +9,16 @@ mod text;
 
 pub(crate) use args::PolarizationArgs;
 
-use crate::fail::Failure;
-use crate::files::{Folder, pretty};
-use crate::resolve::blueprint;
-use crate::table::{table, wide};
-use crate::terminal;
+use crate::console::fail::Failure;
+use crate::console::table::{table, wide};
+use crate::console::terminal;
+use crate::open::door::{Door, OpenProgram};
+use crate::open::p4::P4Args;
+use crate::open::resolve::blueprint;
+use crate::output::files::{Folder, pretty};
 use outcome::{Outcome, Report, Size};
 use serde_json::json;
+use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fabric::flows::{Extracted, Flows, Generator, extract};
 use sluice_fabric::polarization::run as measure_scheme;
@@ -34,10 +37,11 @@ const FIGURE_SIZES: [u32; 5] = [9, 25, 41, 57, 73];
 
 /// Runs all schemes over the same flows and prints a comparison.
 pub(crate) fn run(args: &PolarizationArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
+    let mut door = Door::new(catalogue, &P4Args::default(), &ChipSpec::tofino2());
+    let opened = args.packets.as_deref().map(|program| door.program(program)).transpose()?;
     let network = network(args)?;
     let captured = args.capture.as_deref().map(|path| captured(path, &network)).transpose()?;
-    let stage =
-        args.packets.as_deref().map(|name| catalogue.get(name)).transpose().map_err(Failure::input)?;
+    let stage = opened.as_ref().map(|opened| &opened.stage);
     let mut outcomes = Vec::new();
     for &scheme in &args.schemes {
         let draws = if scheme == Scheme::PerStage { args.draws } else { 1 };
@@ -53,7 +57,8 @@ pub(crate) fn run(args: &PolarizationArgs, catalogue: &Catalogue, as_json: bool)
     let results = one(args, &network, &captured, &ideal);
     outcomes.push(Outcome { name: "ideal mixer".to_owned(), scheme: None, results, packets: None });
     let sizes = if args.output.is_some() { by_size(args, &network, &captured) } else { Vec::new() };
-    let report = Report::new(args, &network, captured, outcomes, sizes);
+    let program = opened.as_ref().map(OpenProgram::name);
+    let report = Report::new(args, program, &network, captured, outcomes, sizes);
     if let Some(dir) = &args.output {
         write_files(dir, &report)?;
     }

@@ -14,6 +14,9 @@ use sluice_hashing::scheme::Scheme;
 pub(super) struct Report<'a> {
     #[serde(skip)]
     pub(super) args: &'a PolarizationArgs,
+    /// Name of the program of `--packets`.
+    #[serde(skip)]
+    pub(super) program: Option<&'a str>,
     #[serde(skip)]
     pub(super) network: &'a Network,
     pub(super) schema: &'static str,
@@ -67,6 +70,7 @@ pub(super) struct Size {
 impl<'a> Report<'a> {
     pub(super) fn new(
         args: &'a PolarizationArgs,
+        program: Option<&'a str>,
         network: &'a Network,
         capture: Option<Extracted>,
         outcomes: Vec<Outcome>,
@@ -84,6 +88,7 @@ impl<'a> Report<'a> {
         };
         Report {
             args,
+            program,
             network,
             schema: "sluice.polarization/1",
             topology: &network.name,

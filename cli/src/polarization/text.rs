@@ -2,7 +2,7 @@
 
 use super::draws::{Draws, quantile};
 use super::outcome::{Outcome, Report, Size};
-use crate::table::{Columns, Layout, of_columns};
+use crate::console::table::{Columns, Layout, of_columns};
 use sluice_fabric::polarization::{Compared, PointStats, Results};
 use std::fmt::Write;
 
@@ -43,7 +43,7 @@ pub(super) fn text(report: &Report<'_>, table: Layout) -> String {
 
 /// Writes what packets did beside the walks of their flows.
 fn packets(out: &mut String, report: &Report<'_>, table: Layout) {
-    let Some(program) = &report.args.packets else { return };
+    let Some(program) = report.program else { return };
     let mut sent = Vec::new();
     for outcome in &report.outcomes {
         match &outcome.packets {

@@ -1,7 +1,7 @@
 //! `--control-plane`: the control plane that comes with a program, for the switches that run it.
 
-use crate::args::ReplayArgs;
-use crate::fail::Failure;
+use crate::console::fail::Failure;
+use crate::replay::args::ReplayArgs;
 use sluice_catalogue::Catalogue;
 use sluice_catalogue::control_plane::{ControlPlane, ControlPlaneError, ControlPlaneRequest};
 use sluice_catalogue::position::Position;

@@ -1,6 +1,6 @@
 //! Executors of the passes for `--engine` and `--trace`.
 
-use crate::args::EngineKind;
+use crate::replay::args::EngineKind;
 use sluice_catalogue::Catalogue;
 use sluice_exec::engine::{Engine, LowerError};
 use sluice_exec::pass::Executor;

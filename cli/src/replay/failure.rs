@@ -1,21 +1,19 @@
 //! Converts errors of a replay to those of the command line, which name flags and files.
 
-use crate::fail::{Failure, neighbour};
-use sluice_pcaps::capture::{CaptureError, CaptureFault};
+use crate::console::fail::Failure;
+use crate::open::captures::remedy;
 use sluice_replay::{Error, Fates, Passes, RateWarning};
-use std::io::ErrorKind;
-use std::path::Path;
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         match error {
-            Error::Capture(e) => Failure::with_help(&e, help(&e)),
+            Error::Capture(e) => Failure::with_help(&e, remedy(&e)),
             Error::Damaged { damage, replayed } => {
                 let replayed = match replayed {
                     None => "no packet came before it".to_owned(),
                     Some(fates) => used(&fates),
                 };
-                Failure::with_help(format!("{damage}\n  = note: {replayed}"), help(&damage))
+                Failure::with_help(format!("{damage}\n  = note: {replayed}"), remedy(&damage))
             }
             Error::CutOff(cut) => {
                 Failure::with_help(cut, "without --strict the records before it are replayed")
@@ -43,23 +41,6 @@ impl From<Error> for Failure {
             Error::Interrupted => Failure::Interrupted,
             other => Failure::input(other),
         }
-    }
-}
-
-/// Returns the remedy for a fault of a capture, with its flag if a flag is the remedy.
-pub(crate) fn help(e: &CaptureError) -> String {
-    match &e.fault {
-        CaptureFault::BeyondRun { found, limit } => {
-            let times = found / limit.max(&1) + 1;
-            format!(
-                "send {times} times as fast or faster, `--speed {times}x` if this run is at 1x; `--speed line-rate` ignores \
-                 timestamps; `--limit N` ends the run before this frame"
-            )
-        }
-        CaptureFault::Io(io) if io.kind() == ErrorKind::NotFound => {
-            neighbour(Path::new(&*e.file)).unwrap_or_else(|| e.help().to_string())
-        }
-        _ => e.help().to_string(),
     }
 }
 

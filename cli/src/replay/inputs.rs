@@ -1,7 +1,7 @@
 //! Inputs of a replay: the captures of `-i`, or the embedded samples.
 
 use super::stdin::Stdin;
-use crate::fail::Failure;
+use crate::console::fail::Failure;
 use sluice_asic::port::{DevPort, FrontPort, PortMap, PortName};
 use sluice_catalogue::StageProgram;
 use sluice_fabric::network::SwitchId;

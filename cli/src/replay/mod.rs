@@ -1,5 +1,6 @@
 //! `sluice replay`: turns flags into a replay, and its results into files and text.
 
+mod args;
 mod control_plane;
 mod endings;
 mod executors;
@@ -17,16 +18,18 @@ mod spans;
 mod stdin;
 mod text;
 
-use crate::args::{EngineKind, ReplayArgs, SchedulerKind};
-use crate::buffer_profile;
-use crate::fail::{Failure, print_error};
-use crate::files::{self, Folder, Pending, pretty};
-use crate::hint::own_arguments;
-use crate::interrupt::interrupt_flag;
-use crate::resolve::{self, Entries};
-use crate::terminal;
-use crate::timeline;
-pub(crate) use failure::help as capture_help;
+use crate::console::fail::{Failure, print_error};
+use crate::console::hint::own_arguments;
+use crate::console::interrupt::interrupt_flag;
+use crate::console::terminal;
+use crate::open::buffer_profile;
+use crate::open::door::{Door, OpenProgram};
+use crate::open::p4::is_p4;
+use crate::open::resolve::{self, Entries};
+use crate::output::files::{self, Folder, Pending, pretty};
+use crate::output::timeline;
+pub(crate) use args::ReplayArgs;
+use args::{EngineKind, SchedulerKind};
 pub(crate) use network::Callers;
 pub use network::{PlaneOf, PropertiesOf};
 pub(crate) use own::OwnArgs;
@@ -59,7 +62,7 @@ use std::sync::atomic::AtomicBool;
 /// A resolved replay of one switch.
 struct Job<'a> {
     args: &'a ReplayArgs,
-    catalogue: &'a Catalogue,
+    program: &'a OpenProgram,
     switch: SwitchSetup,
     /// Operations during the run.
     changes: Vec<(Duration, ControlOp)>,
@@ -81,10 +84,12 @@ impl Job<'_> {
 
 /// Runs a replay and prints its summary.
 pub(crate) fn run(args: &ReplayArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
+    let program = open(args, catalogue)?;
     if let Some(topology) = &args.topology {
-        return network::run(args, catalogue, topology, Callers::default(), as_json);
+        return network::run(args, &program, topology, Callers::default(), as_json);
     }
-    let job = job(args, catalogue)?;
+    let job = job(args, &program)?;
+    let catalogue = &program.catalogue;
     search_and_finish(&job, &mut |request| executors::make(catalogue, args.engine, request), as_json)
 }
 
@@ -96,13 +101,25 @@ pub(crate) struct Described {
     pub(crate) warnings: Vec<String>,
 }
 
+/// Opens the program.
+pub(crate) fn open(args: &ReplayArgs, catalogue: &Catalogue) -> Result<OpenProgram, Failure> {
+    let mut chip = resolve::chip(&args.target.chip)?;
+    if let Some(topology) = args.topology.as_deref().filter(|_| is_p4(Path::new(&args.program))) {
+        // A P4 program is read for the chip of the network.
+        if let Some(own) = resolve::blueprint(topology)?.chip {
+            chip = resolve::chip(&own)?;
+        }
+    }
+    Door::new(catalogue, &args.target.p4, &chip).program(&args.program)
+}
+
 /// Returns the switch of a replay of one switch.
-pub(crate) fn device(args: &ReplayArgs, catalogue: &Catalogue) -> Result<Described, Failure> {
+pub(crate) fn device(args: &ReplayArgs, opened: &OpenProgram) -> Result<Described, Failure> {
     let chip = resolve::chip(&args.target.chip)?;
-    let stage = resolve::stage(catalogue, &args.program)?;
+    let stage = &opened.stage;
     let program = resolve::build(stage, &args.target)?;
     let placement = resolve::fit(&program, &chip, &args.placing.options()).map_err(|no_fit| {
-        print_error(format_args!("{}\n", crate::snippet::no_fit(&no_fit)));
+        print_error(format_args!("{}\n", crate::console::snippet::no_fit(&no_fit)));
         Failure::Property
     })?;
     let ports = resolve::ports(&chip, args.port_speed, args.own.port_map.as_deref())?;
@@ -140,8 +157,8 @@ pub(crate) fn device(args: &ReplayArgs, catalogue: &Catalogue) -> Result<Describ
     Ok(Described { stage: Arc::clone(stage), switch, warnings })
 }
 
-fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Failure> {
-    let Described { stage, switch, warnings } = device(args, catalogue)?;
+fn job<'a>(args: &'a ReplayArgs, opened: &'a OpenProgram) -> Result<Job<'a>, Failure> {
+    let Described { stage, switch, warnings } = device(args, opened)?;
     let SwitchSetup { placed, ports, control, .. } = &switch;
     let Placed { program, placement } = placed.as_ref();
     let schedule = schedule::schedule(args)?;
@@ -162,7 +179,7 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
     }
     let points = args.coverage.then(|| Points::of(program, &placement.chip));
     let checks = Checks { properties, points };
-    Ok(Job { args, catalogue, switch, changes, checks, inputs, options, stop, warnings })
+    Ok(Job { args, program: opened, switch, changes, checks, inputs, options, stop, warnings })
 }
 
 fn reference_does_not_count() -> Failure {
@@ -273,7 +290,7 @@ fn finish(
     let pace = found.map_or(job.options.schedule.pace, |found| Pace::Bits(found.rate()));
     let schedule = Schedule { pace, ..job.options.schedule };
     let options = Options { schedule, ..job.options.clone() };
-    let mut agent = control_plane::of_switch(job.args, job.catalogue, &job.switch)?;
+    let mut agent = control_plane::of_switch(job.args, &job.program.catalogue, &job.switch)?;
     let prepared = job.replay(&options).prepare(executors)?;
     generators::warn(&job.inputs, schedule, [&job.switch.control]);
     // Files are created only after all inputs were opened.
@@ -311,17 +328,7 @@ fn finish(
         }
         let properties = text::checked([&job.checks], &summary);
         let is_written = job.args.output.is_some();
-        write!(
-            out,
-            "{}",
-            text::summary(
-                &job.switch,
-                job.args.path.as_ref().unwrap_or(&job.args.program),
-                is_written,
-                &properties,
-                &summary
-            )
-        )?;
+        write!(out, "{}", text::summary(&job.switch, &job.args.program, is_written, &properties, &summary))?;
         if let Some((points, coverage)) = coverage {
             write!(out, "{}", coverage_report::text(&job.switch.placed.program.name, points, coverage))?;
         }
@@ -335,7 +342,10 @@ fn page(job: &Job<'_>, files: &Files, outcome: &Outcome<'_>, summary: &Summary) 
     let chip = &placed.placement.chip;
     page::page(&page::Run {
         title: format!("{} on {}", placed.program.name, chip.name),
-        command: format!("sluice replay {}", own_arguments("replay", "replay", &job.args.program, &[])),
+        command: format!(
+            "sluice replay {}",
+            own_arguments::<ReplayArgs, ReplayArgs>("replay", &job.args.program, &[])
+        ),
         summary,
         network: None,
         programs: vec![&placed.program],

@@ -1,6 +1,6 @@
 //! Progress line on a terminal; without a terminal nothing is shown. It also measures the wall time.
 
-use crate::progress::{Bar, eta_of_sending};
+use crate::console::progress::{Bar, eta_of_sending};
 use serde::Serialize;
 use sluice_asic::units::{BitRate, Time};
 use sluice_pcaps::replay::Schedule;
@@ -40,7 +40,7 @@ impl ProgressLine {
             schedule: Schedule::default(),
             bytes: None,
             bar: None,
-            terminal: crate::terminal::shows_progress(),
+            terminal: crate::console::terminal::shows_progress(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Result of `--find-ndr`, as text: the rate, then the trials in order.
 
-use crate::table::table;
+use crate::console::table::table;
 use sluice_asic::units::BitRate;
 use sluice_replay::RateSearch;
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Flags that control when packets are sent.
 
-use crate::args::{Addresses, ReplayArgs};
-use crate::fail::Failure;
+use crate::console::fail::Failure;
+use crate::replay::args::{Addresses, ReplayArgs};
 use sluice_asic::units::Duration;
 use sluice_pcaps::replay::{Pace, Rewrite, Schedule};
 use sluice_replay::{ParsePaceError, parse_decimal};

@@ -1,6 +1,6 @@
 //! Tables of the shared buffer with the columns of SONiC, in bytes. Ports and pools without packets are left out.
 
-use crate::table::table;
+use crate::console::table::table;
 use sluice_asic::tm::buffer::PoolKind;
 use sluice_replay::{BufferQueueRow, BufferState, PfcRow, PoolRow, StormRow, Summary, WatchdogRow};
 use std::fmt::Write;

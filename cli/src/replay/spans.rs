@@ -1,7 +1,7 @@
 //! `--trace-out` of replays: the switches of one run.
 
-use crate::args::ReplayArgs;
-use crate::fail::Failure;
+use crate::console::fail::Failure;
+use crate::replay::args::ReplayArgs;
 use sluice_fabric::network::{LinkId, Way};
 use sluice_fabric::spans::{Process, TraceFacts, TraceRun};
 use sluice_replay::Outcome;

@@ -1,9 +1,11 @@
 //! Summary of a replay, as text: the totals first, then drops with advice, then tables. Rows of zeros are left out.
 
+use super::args::ReplayArgs;
 use super::endings::{Ending, endings};
 use super::sonic;
-use crate::hint::{own_arguments, proposals};
-use crate::table::table;
+use crate::console::hint::{own_arguments, proposals};
+use crate::console::table::table;
+use crate::report::ReportArgs;
 use sluice_control::show_key;
 use sluice_fabric::network::SwitchSetup;
 use sluice_ir::{CounterHome, Program};
@@ -298,7 +300,7 @@ fn queues(out: &mut String, switch: &SwitchSetup, s: &Summary) -> std::fmt::Resu
 
 /// Writes commands that show more, with the arguments of the user.
 fn next(out: &mut String, name: &str, is_written: bool) -> std::fmt::Result {
-    let own = |without: &[&str]| own_arguments("replay", "replay", name, without);
+    let own = |without: &[&str]| own_arguments::<ReplayArgs, ReplayArgs>("replay", name, without);
     let mut list = vec![(
         format!(
             "sluice replay {} --trace --limit 3",
@@ -310,7 +312,7 @@ fn next(out: &mut String, name: &str, is_written: bool) -> std::fmt::Result {
         let command = format!("sluice replay {} -o out", own(&[]));
         list.push((command, "captures and summary.json, for tshark and scripts"));
     }
-    let report = own_arguments("replay", "report", name, &["-o", "--output"]);
+    let report = own_arguments::<ReplayArgs, ReportArgs>("replay", name, &["-o", "--output"]);
     list.push((format!("sluice report {report}"), "stages, resources, cycles"));
     list.push(("sluice explain WORD".to_owned(), "what a word above means"));
     write!(out, "\nnext:\n{}", proposals(&list))

@@ -1,35 +1,38 @@
 //! `sluice report --compare`: compares two programs, parameter sets or chips.
 
 use super::print;
-use crate::args::{ReportArgs, Target};
-use crate::fail::Failure;
-use crate::files::{self, Folder, pretty};
-use crate::resolve;
-use sluice_catalogue::Catalogue;
+use crate::console::fail::Failure;
+use crate::open::door::{Door, OpenProgram};
+use crate::open::resolve;
+use crate::open::target::Target;
+use crate::output::files::{self, Folder, pretty};
+use crate::report::args::ReportArgs;
+use sluice_catalogue::StageProgram;
 use sluice_place::report::Report;
 use sluice_place::{NoFit, Objective, Options};
 use sluice_report::{self as report, Comparison};
+use std::sync::Arc;
 
 /// One side of a comparison.
 struct Side {
-    program: String,
+    stage: Arc<dyn StageProgram>,
     target: Target,
     options: Options,
     /// Name: program, chip, and the settings that differ from the defaults.
     name: String,
 }
 
-/// Returns the other side; settings that the words do not name are those of `args`.
-fn other(args: &ReportArgs, words: &str) -> Result<Side, Failure> {
+/// Returns the other side; settings that the words do not name are those of `args` and of its program.
+fn other(args: &ReportArgs, (opened, door): (&OpenProgram, &mut Door), words: &str) -> Result<Side, Failure> {
     let mut side = Side {
-        program: args.program.clone(),
+        stage: Arc::clone(&opened.stage),
         target: args.target.clone(),
         options: args.placing.options(),
         name: words.to_owned(),
     };
     for word in words.split_whitespace() {
         match word.split_once('=') {
-            None => word.clone_into(&mut side.program),
+            None => side.stage = door.program(word)?.stage,
             Some(("chip", chip)) => chip.clone_into(&mut side.target.chip),
             Some(("objective", aim)) => side.options.objective = aim.parse().map_err(Failure::input)?,
             Some(("without", names)) => {
@@ -43,11 +46,11 @@ fn other(args: &ReportArgs, words: &str) -> Result<Side, Failure> {
         }
     }
     // Parameters of one program mean nothing to another.
-    if side.program != args.program {
+    if side.stage.name() != opened.name() {
         let own = |key: &str| words.split_whitespace().any(|w| w.split('=').next() == Some(key));
         side.target.sets.retain(|(k, _)| own(k));
     }
-    side.name = name(&side.program, &side.target, &side.options);
+    side.name = name(side.stage.name(), &side.target, &side.options);
     Ok(side)
 }
 
@@ -62,31 +65,31 @@ fn name(program: &str, target: &Target, options: &Options) -> String {
     format!("{program} on {}{sets}{aim}{without}", target.chip)
 }
 
-fn placed(catalogue: &Catalogue, side: &Side) -> Result<Result<Report, Box<NoFit>>, Failure> {
+fn placed(side: &Side) -> Result<Result<Report, Box<NoFit>>, Failure> {
     let chip = resolve::chip(&side.target.chip)?;
-    let program = resolve::build(resolve::stage(catalogue, &side.program)?, &side.target)?;
+    let program = resolve::build(&side.stage, &side.target)?;
     Ok(resolve::fit(&program, &chip, &side.options).map(|placement| Report::new(&program, &placement)))
 }
 
 /// Prints the comparison; fails with exit code 1 if a side does not fit.
 pub(super) fn run(
     args: &ReportArgs,
-    catalogue: &Catalogue,
+    (opened, door): (&OpenProgram, &mut Door),
     words: &str,
     as_json: bool,
 ) -> Result<(), Failure> {
     let first = Side {
-        program: args.program.clone(),
+        stage: Arc::clone(&opened.stage),
         target: args.target.clone(),
         options: args.placing.options(),
-        name: name(&args.program, &args.target, &args.placing.options()),
+        name: name(opened.name(), &args.target, &args.placing.options()),
     };
-    let second = other(args, words)?;
-    let (a, b) = match (placed(catalogue, &first)?, placed(catalogue, &second)?) {
+    let second = other(args, (opened, door), words)?;
+    let (a, b) = match (placed(&first)?, placed(&second)?) {
         (Ok(a), Ok(b)) => (a, b),
         (a, b) => {
             let sides = [a.err(), b.err()];
-            let text: String = sides.iter().flatten().map(|n| crate::snippet::no_fit(n)).collect();
+            let text: String = sides.iter().flatten().map(|n| crate::console::snippet::no_fit(n)).collect();
             let reasons = sides.map(|side| side.map(|no_fit| no_fit.reason()));
             print(&text, &Comparison::impossible([first.name, second.name], reasons), as_json)?;
             return Err(Failure::Property);

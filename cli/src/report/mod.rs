@@ -1,5 +1,6 @@
 //! `sluice report`: places a program and reports whether it fits.
 
+mod args;
 mod compare;
 mod plot;
 mod remedies;
@@ -7,61 +8,71 @@ mod sweep;
 mod watch;
 mod why_not;
 
-use crate::args::ReportArgs;
-use crate::fail::{Failure, print_error};
-use crate::files::{self, Folder, pretty};
-use crate::hint::own_arguments;
-use crate::invocation::Out;
-use crate::{resolve, terminal};
+pub(crate) use args::ReportArgs;
+
+use crate::console::fail::{Failure, print_error};
+use crate::console::hint::own_arguments;
+use crate::console::invocation::Out;
+use crate::console::terminal;
+use crate::open::door::Door;
+use crate::open::resolve;
+use crate::output::files::{self, Folder, pretty};
 use serde::Serialize;
 use sluice_asic::chip::ChipSpec;
-use sluice_catalogue::Catalogue;
+use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_place::NoFit;
 use sluice_place::report::Report;
 use sluice_report as report;
 use std::io::Write;
+use std::sync::Arc;
 
 /// Places a program and prints the report; fails with exit code 1 if the program does not fit.
 pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
+    let chip = resolve::chip(&args.target.chip)?;
+    let mut door = Door::new(catalogue, &args.target.p4, &chip);
+    let opened = &door.program(&args.program)?;
     if let Some(changes) = args.watch {
         let help = "write the program as a .sluice file; `sluice programs NAME --ir` prints one";
         let no_file = || Failure::with_help(format!("--watch: `{}` is not a file", args.program), help);
-        return watch::run(args, args.path.as_deref().ok_or_else(no_file)?, changes, as_json);
+        let path = opened.file.as_deref().ok_or_else(no_file)?;
+        return watch::run(args, (path, opened.name()), changes, as_json);
     }
     if let Some(words) = &args.compare {
-        return compare::run(args, catalogue, words, as_json);
+        return compare::run(args, (opened, &mut door), words, as_json);
     }
     if let Some(range) = &args.sweep {
-        return sweep::run(args, catalogue, range, as_json);
+        return sweep::run(args, opened, range, as_json);
     }
-    let chip = resolve::chip(&args.target.chip)?;
-    let stage = resolve::stage(catalogue, &args.program)?;
+    let stage = &opened.stage;
     let program = resolve::build(stage, &args.target)?;
     if let Some(pass) = args.dump {
         return match pass.dump(&program, &chip, &args.placing.options()) {
             Ok(text) => Ok(terminal::print(&text)?),
             Err(no_fit) => {
-                print_error(crate::snippet::no_fit(&no_fit));
+                print_error(crate::console::snippet::no_fit(&no_fit));
                 Err(Failure::Property)
             }
         };
     }
     match resolve::fit(&program, &chip, &args.placing.options()) {
-        Ok(placement) => fits(args, &Report::new(&program, &placement).with_notes(stage.notes()), as_json),
+        Ok(placement) => {
+            let report = Report::new(&program, &placement).with_notes(stage.notes());
+            fits(args, opened.name(), &report, as_json)
+        }
         Err(no_fit) => {
             let notes = stage.notes();
             let mut document = report::Document::no_fit(&program, &no_fit);
             document.notes = &notes;
-            let mut text = crate::snippet::no_fit(&no_fit);
+            let mut text = crate::console::snippet::no_fit(&no_fit);
             if args.why_not {
-                let why_not = why_not::find(args, catalogue, &program, &chip)?;
+                let why_not = why_not::find(args, stage, &program, &chip)?;
                 if let Some(why_not) = &why_not {
                     text.push_str(&why_not.text());
                     document.remedies = why_not.remedies();
                 }
                 document.why_not = Some(why_not);
             } else {
-                document.remedies = remedies::find(args, catalogue, &program, &chip)?;
+                document.remedies = remedies::find(args, stage, &program, &chip)?;
                 text.push_str(&remedies::text(&document.remedies));
             }
             if !notes.is_empty() {
@@ -81,7 +92,7 @@ pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Re
 /// Places the program, with one parameter set to a value if `set` is given.
 fn placed(
     args: &ReportArgs,
-    catalogue: &Catalogue,
+    stage: &Arc<dyn StageProgram>,
     chip: &ChipSpec,
     set: Option<(&String, u64)>,
 ) -> Result<Result<Report, Box<NoFit>>, Failure> {
@@ -90,12 +101,12 @@ fn placed(
         target.sets.retain(|(k, _)| k != key);
         target.sets.push((key.clone(), value.to_string()));
     }
-    let program = resolve::build(resolve::stage(catalogue, &args.program)?, &target)?;
+    let program = resolve::build(stage, &target)?;
     let placement = resolve::fit(&program, chip, &args.placing.options());
     Ok(placement.map(|placement| Report::new(&program, &placement)))
 }
 
-fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure> {
+fn fits(args: &ReportArgs, program: &str, report: &Report, as_json: bool) -> Result<(), Failure> {
     let (text, document) = (report::text(report), report::Document::of(report));
     let log = || report::resources_log(report);
     let summary = || report::table_summary(report);
@@ -123,14 +134,17 @@ fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure
     }
     match args.full {
         true => print(&text, &document, as_json),
-        false => print(&(report::short(report, terminal::width()) + &more(args)), &document, as_json),
+        false => {
+            print(&(report::short(report, terminal::width()) + &more(args, program)), &document, as_json)
+        }
     }
 }
 
 /// Returns commands that show more, with the words that the user gave.
-fn more(args: &ReportArgs) -> String {
-    let words = own_arguments("report", "report", &args.program, &["--html", "-q", "--quiet"]);
-    let page = std::path::Path::new(&args.program).with_extension("html");
+fn more(args: &ReportArgs, program: &str) -> String {
+    let words =
+        own_arguments::<ReportArgs, ReportArgs>("report", &args.program, &["--html", "-q", "--quiet"]);
+    let page = std::path::Path::new(program).with_extension("html");
     let page = page.file_name().map_or_else(|| "report.html".into(), |name| name.to_string_lossy());
     format!(
         "\nmore:\n  sluice report {words} --full\n      every table, memory, container, parser row and cycle\n  sluice report \

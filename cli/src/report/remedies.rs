@@ -1,18 +1,19 @@
 //! Single changes that make a program fit, as flags.
 
 use super::placed;
-use crate::args::ReportArgs;
-use crate::fail::Failure;
-use crate::resolve;
+use crate::console::fail::Failure;
+use crate::open::resolve;
+use crate::report::args::ReportArgs;
 use sluice_asic::chip::ChipSpec;
-use sluice_catalogue::Catalogue;
+use sluice_catalogue::StageProgram;
 use sluice_ir::Program;
 use sluice_report::{Remedy, remedies};
+use std::sync::Arc;
 
 /// Finds the changes that make the program fit, the smallest first.
 pub(super) fn find(
     args: &ReportArgs,
-    catalogue: &Catalogue,
+    stage: &Arc<dyn StageProgram>,
     program: &Program,
     chip: &ChipSpec,
 ) -> Result<Vec<Remedy>, Failure> {
@@ -20,9 +21,9 @@ pub(super) fn find(
     remedies(program, &others, &mut |remedy| match remedy {
         // A value that the program refuses does not fit.
         Remedy::Lower { key, to, .. } => {
-            Ok(placed(args, catalogue, chip, Some((key, *to))).is_ok_and(|p| p.is_ok()))
+            Ok(placed(args, stage, chip, Some((key, *to))).is_ok_and(|p| p.is_ok()))
         }
-        Remedy::Chip { chip } => Ok(placed(args, catalogue, &resolve::chip(chip)?, None)?.is_ok()),
+        Remedy::Chip { chip } => Ok(placed(args, stage, &resolve::chip(chip)?, None)?.is_ok()),
     })
 }
 

@@ -1,15 +1,15 @@
 //! `sluice report --sweep`: parses the range, runs the sweep, writes files and text.
 
 use super::{placed, plot, print};
-use crate::args::ReportArgs;
-use crate::fail::Failure;
-use crate::files::{Folder, pretty};
-use crate::resolve;
-use crate::rows::CsvText;
-use crate::table::{Layout, table, wide};
+use crate::console::fail::Failure;
+use crate::console::table::{Layout, table, wide};
+use crate::open::door::OpenProgram;
+use crate::open::resolve;
+use crate::output::files::{Folder, pretty};
+use crate::output::rows::CsvText;
+use crate::report::args::ReportArgs;
 use sluice_asic::chip::Column;
 use sluice_asic::units::count;
-use sluice_catalogue::Catalogue;
 use sluice_report::{SweepPoint, sweep};
 
 /// A parameter and the values to try.
@@ -75,16 +75,12 @@ fn csv(points: &[SweepPoint]) -> Result<String, Failure> {
 }
 
 /// Runs and prints the sweep; fails with exit code 1 if no value fits.
-pub(super) fn run(
-    args: &ReportArgs,
-    catalogue: &Catalogue,
-    text: &str,
-    as_json: bool,
-) -> Result<(), Failure> {
+pub(super) fn run(args: &ReportArgs, opened: &OpenProgram, text: &str, as_json: bool) -> Result<(), Failure> {
     let range = range(text)?;
     let chip = resolve::chip(&args.target.chip)?;
     let Range { key, from, to } = range;
-    let sweep = sweep(&key, (from, to), &mut |value| placed(args, catalogue, &chip, Some((&key, value))))?;
+    let sweep =
+        sweep(&key, (from, to), &mut |value| placed(args, &opened.stage, &chip, Some((&key, value))))?;
     let (points, largest) = (&sweep.points, sweep.largest());
     let heading = ["value", "stages", "SRAM", "TCAM", "map RAM", "ns", "closest to its limit"];
     let rows = |table: Layout| table(&heading, points.iter().map(row).collect());
@@ -98,7 +94,7 @@ pub(super) fn run(
     let why = points.iter().find_map(|p| p.result.as_ref().err().map(|e| (p.value, e)));
     let why = why.map_or_else(String::new, |(value, e)| format!("at {value}: {e}\n"));
     let text = |table| {
-        let (program, chip, rows) = (&args.program, &chip.name, rows(table));
+        let (program, chip, rows) = (opened.name(), &chip.name, rows(table));
         format!("{program} on {chip}, {key} from {from} to {to}\n\n{rows}\n\n{verdict}\n{why}")
     };
     if let Some(dir) = &args.output {
@@ -106,7 +102,7 @@ pub(super) fn run(
         folder.text(dir, "sweep.txt", "text/plain", "the sweep for people", &text(wide))?;
         folder.text(dir, "sweep.json", "sluice.sweep/1", "the sweep for machines", &pretty(&sweep))?;
         folder.text(dir, "sweep.csv", "text/csv", "a row for each value", &csv(points)?)?;
-        let title = format!("{} on {}", args.program, chip.name);
+        let title = format!("{} on {}", opened.name(), chip.name);
         let drawing = plot::sweep(&title, &sweep);
         folder.chart(
             dir,

@@ -1,15 +1,16 @@
 //! `sluice report FILE --watch`: places the program again when its file changes, and prints what became different.
 
 use super::print;
-use crate::args::ReportArgs;
-use crate::door;
-use crate::fail::{Failure, print_error};
-use crate::interrupt::interrupt_flag;
-use crate::resolve;
+use crate::console::fail::{Failure, complain, print_error};
+use crate::console::interrupt::interrupt_flag;
+use crate::open::p4;
+use crate::open::resolve;
+use crate::report::args::ReportArgs;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::StageProgram;
 use sluice_place::NoFit;
 use sluice_place::report::Report;
+use sluice_program_file::{OpenError, ProgramFile};
 use sluice_report as report;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -23,11 +24,16 @@ use std::time::Duration;
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Prints the report, and then the differences after every change of the file. Ends after `changes` changes, or by Ctrl-C.
-pub(super) fn run(args: &ReportArgs, path: &Path, changes: u64, as_json: bool) -> Result<(), Failure> {
+pub(super) fn run(
+    args: &ReportArgs,
+    (path, name): (&Path, &str),
+    changes: u64,
+    as_json: bool,
+) -> Result<(), Failure> {
     let chip = resolve::chip(&args.target.chip)?;
     let stop = interrupt_flag();
-    let mut text = door::text(path)?;
-    let look = Look { args, path, chip: &chip, as_json };
+    let mut text = p4::text(path)?;
+    let look = Look { args, path, name, chip: &chip, as_json };
     let mut last = None;
     look.look(&mut last)?;
     for _ in 0..changes {
@@ -37,10 +43,10 @@ pub(super) fn run(args: &ReportArgs, path: &Path, changes: u64, as_json: bool) -
                 return Ok(());
             }
             // An editor may take the file away for a moment, or write it in parts: only a text that stays counts.
-            let Ok(now) = door::text(path) else { continue };
+            let Ok(now) = p4::text(path) else { continue };
             if now != text {
                 sleep(INTERVAL);
-                if door::text(path).is_ok_and(|later| later == now) {
+                if p4::text(path).is_ok_and(|later| later == now) {
                     break now;
                 }
             }
@@ -55,6 +61,8 @@ pub(super) fn run(args: &ReportArgs, path: &Path, changes: u64, as_json: bool) -
 struct Look<'a> {
     args: &'a ReportArgs,
     path: &'a Path,
+    /// Name of the program.
+    name: &'a str,
     chip: &'a ChipSpec,
     as_json: bool,
 }
@@ -66,11 +74,11 @@ impl Look<'_> {
         let now = match self.placed() {
             Ok(Ok(now)) => now,
             Ok(Err(no_fit)) => {
-                print_error(crate::snippet::no_fit(&no_fit));
+                print_error(crate::console::snippet::no_fit(&no_fit));
                 return Ok(());
             }
             Err(failure @ Failure::Input { .. }) => {
-                crate::complain(&failure);
+                complain(&failure);
                 return Ok(());
             }
             Err(failure) => return Err(failure),
@@ -87,7 +95,9 @@ impl Look<'_> {
     }
 
     fn placed(&self) -> Result<Result<Report, Box<NoFit>>, Failure> {
-        let stage: Arc<dyn StageProgram> = Arc::new(door::read(self.path)?.named(&self.args.program));
+        let text = p4::text(self.path)?;
+        let file = ProgramFile::parse(&self.path.display().to_string(), &text).map_err(OpenError::from)?;
+        let stage: Arc<dyn StageProgram> = Arc::new(file.named(self.name));
         let program = resolve::build(&stage, &self.args.target)?;
         let placement = resolve::fit(&program, self.chip, &self.args.placing.options());
         Ok(placement.map(|placement| Report::new(&program, &placement)))

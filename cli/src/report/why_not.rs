@@ -1,21 +1,22 @@
 //! `sluice report --why-not`: asks why a program does not fit, in a limited number of placements.
 
-use crate::args::ReportArgs;
-use crate::fail::Failure;
-use crate::interrupt::interrupt_flag;
-use crate::progress::{Bar, eta};
-use crate::resolve;
+use crate::console::fail::Failure;
+use crate::console::interrupt::interrupt_flag;
+use crate::console::progress::{Bar, eta};
+use crate::open::resolve;
+use crate::report::args::ReportArgs;
 use sluice_asic::chip::ChipSpec;
-use sluice_catalogue::Catalogue;
+use sluice_catalogue::StageProgram;
 use sluice_ir::Program;
 use sluice_report::{MAX_PLACEMENTS, Question, WhyNot, why_not};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Returns what keeps the program from fitting, and the changes tried; `None` if it fits.
 pub(super) fn find(
     args: &ReportArgs,
-    catalogue: &Catalogue,
+    stage: &Arc<dyn StageProgram>,
     program: &Program,
     chip: &ChipSpec,
 ) -> Result<Option<WhyNot>, Failure> {
@@ -24,7 +25,6 @@ pub(super) fn find(
         .filter(|name| **name != chip.name)
         .map(|name| resolve::chip(name))
         .collect::<Result<_, _>>()?;
-    let stage = resolve::stage(catalogue, &args.program)?;
     let options = args.placing.options();
     let question = Question { program, chip, options: &options, chips: &chips };
     let mut rebuild = |key: &str, value: u64| {

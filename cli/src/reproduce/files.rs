@@ -1,8 +1,8 @@
 //! The files of `sluice reproduce`: a folder of experiments of one's own, and the results of `-o`.
 
 use super::{Done, ReproduceArgs, json, text};
-use crate::fail::Failure;
-use crate::files::{Folder, pretty};
+use crate::console::fail::Failure;
+use crate::output::files::{Folder, pretty};
 use sluice_papers::{Library, Rival, contests, html, markdown};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -5,11 +5,11 @@ mod json;
 mod parts;
 mod text;
 
-use crate::fail::Failure;
-use crate::p4::{P4Args, as_p4c};
+use crate::console::fail::Failure;
+use crate::console::terminal;
+use crate::open::p4::{P4Args, as_p4c};
 use crate::run::contest::Source;
 use crate::run::needs_python;
-use crate::terminal;
 use clap::{Args, Parser};
 use serde_json::json;
 use sluice_catalogue::Catalogue;
@@ -53,7 +53,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, requires = "output")]
     again: bool,
     /// Threads that share the runs; results do not depend on it [default: one for each processor]
-    #[arg(long, value_name = "N", value_parser = crate::numbers::threads)]
+    #[arg(long, value_name = "N", value_parser = crate::console::numbers::threads)]
     threads: Option<NonZero<usize>>,
     /// Do the runs of contests on a Ray cluster, such as ray://host:10001; needs the Python package: python -m sluice reproduce
     #[arg(long, value_name = "ADDRESS")]
@@ -131,7 +131,7 @@ pub(crate) fn run(args: &ReproduceArgs, catalogue: &Catalogue, as_json: bool) ->
     }
     if let Some(path) = &args.html {
         let shown: Vec<Reproduced<'_>> = done.iter().map(Done::shown).collect();
-        crate::files::write(path, &sluice_papers::html(&shown, &library.published, args.scale))?;
+        crate::output::files::write(path, &sluice_papers::html(&shown, &library.published, args.scale))?;
     }
     if let Some(dir) = &args.output {
         files::write(&done, &library, args, &rivals, dir)?;

@@ -1,7 +1,7 @@
 //! Runs the parts of an experiment.
 
 use super::ReproduceArgs;
-use crate::fail::Failure;
+use crate::console::fail::Failure;
 use crate::run::contest::{Running, Source, Texts, run_sources};
 use sluice_catalogue::Catalogue;
 use sluice_papers::{Experiment, Found, FoundPoint, Library, Rival, Scale, Trace, contests, measure};

@@ -1,7 +1,7 @@
 //! Results on a terminal, and the page of all papers.
 
 use super::Done;
-use crate::table::table;
+use crate::console::table::table;
 use sluice_papers::{Library, Scale, Verdict, chapter, estimate_text, markdown, overview, row_cells};
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -13,15 +13,15 @@ mod sweep;
 mod text;
 mod watch;
 
-use crate::fail::Failure;
-use crate::files::{self, Folder, pretty};
-use crate::hint::own_arguments;
-use crate::invocation::Out;
-use crate::numbers::{number, threads};
-use crate::terminal;
-use crate::timeline::check_built;
-use crate::trace_out::TraceOutArgs;
-use crate::verdict::{Ended, Verdict, VerdictFiles};
+use crate::console::fail::Failure;
+use crate::console::hint::own_arguments;
+use crate::console::invocation::Out;
+use crate::console::numbers::{number, threads};
+use crate::console::terminal;
+use crate::output::files::{self, Folder, pretty};
+use crate::output::timeline::check_built;
+use crate::output::trace_out::TraceOutArgs;
+use crate::output::verdict::{Ended, Verdict, VerdictFiles};
 use clap::Args;
 use sluice_asic::names::did_you_mean;
 use sluice_asic::units::Duration;
@@ -58,7 +58,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, value_name = "FORMAT", requires = "output")]
     timelines: Vec<Form>,
     /// Sample at multiples of this time, for example 1us, instead of at every change
-    #[arg(long, value_name = "TIME", value_parser = crate::timeline::interval, requires = "timelines")]
+    #[arg(long, value_name = "TIME", value_parser = crate::output::timeline::interval, requires = "timelines")]
     timelines_every: Option<Duration>,
     /// Run each contest with N seeds, from its first one on [default: the file's, or 5]
     #[arg(long, value_name = "N", value_parser = number::<u32>(1..=1000))]
@@ -74,7 +74,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "MESSAGE", requires = "output", conflicts_with_all = ["list", "markdown"])]
     pub(crate) watch_flow: Option<WatchFlow>,
     /// Time between two samples of --watch-flow
-    #[arg(long, value_name = "TIME", default_value = "1us", value_parser = crate::timeline::interval)]
+    #[arg(long, value_name = "TIME", default_value = "1us", value_parser = crate::output::timeline::interval)]
     pub(crate) watch_every: Duration,
     /// Write the messages of contests as lists of flows, one for each workload and seed, instead of running them
     #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "markdown", "output"])]
@@ -93,7 +93,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) verdicts: VerdictFiles,
     #[command(flatten)]
-    pub(crate) p4: crate::p4::P4Args,
+    pub(crate) p4: crate::open::p4::P4Args,
 }
 
 /// Runs scenarios.
@@ -184,7 +184,7 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
         write!(out, "{}", text::report(&outcomes))?;
     }
     if let Some(path) = &args.html {
-        let command = format!("sluice run {}", own_arguments("run", "run", "", &[]));
+        let command = format!("sluice run {}", own_arguments::<RunArgs, RunArgs>("run", "", &[]));
         files::write(path, &page::page(&outcomes, command.trim_end()))?;
     }
     if let Some(dir) = &args.output {

@@ -5,9 +5,9 @@
 use super::contest::store::sha256;
 use super::contest::{Texts, inputs};
 use super::{json, source};
-use crate::fail::Failure;
-use crate::files::{Pending, pretty};
-use crate::p4::P4Args;
+use crate::console::fail::Failure;
+use crate::open::p4::P4Args;
+use crate::output::files::{Pending, pretty};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sluice_scenario::{Outcome, ScenarioPoint, ScenarioRun};

@@ -1,7 +1,7 @@
 //! Reads files of scenarios and the buffer profiles that they name; some of both come with Sluice.
 
-use crate::buffer_profile;
-use crate::fail::{Failure, reason};
+use crate::console::fail::{Failure, reason};
+use crate::open::buffer_profile;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::names::did_you_mean;
 use sluice_asic::tm::buffer::BufferFile;

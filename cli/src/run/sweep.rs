@@ -1,7 +1,7 @@
 //! Tables and charts of sweeps: the numbers that each case saved, against the keys that were varied.
 
-use crate::fail::Failure;
-use crate::rows::CsvText;
+use crate::console::fail::Failure;
+use crate::output::rows::CsvText;
 use sluice_charts::{LineChart, Style};
 use sluice_scenario::{Outcome, Point};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,8 @@
 //! Outcomes as text (a table whose rows come one by one, the differences, the totals) and as CSV.
 
-use crate::fail::Failure;
-use crate::rows::CsvText;
-use crate::terminal;
+use crate::console::fail::Failure;
+use crate::console::terminal;
+use crate::output::rows::CsvText;
 use sluice_scenario::{Check, Outcome};
 use std::fmt::Write;
 

@@ -1,8 +1,8 @@
 //! `--timelines`: contents of each device during its scenario.
 
-use crate::files::{Folder, Pending};
-use crate::rows::Format;
-use crate::timeline::{Files, Target};
+use crate::output::files::{Folder, Pending};
+use crate::output::rows::Format;
+use crate::output::timeline::{Files, Target};
 use clap::ValueEnum;
 use sluice_scenario::{Device, Watch, Watches};
 use sluice_switch::TimelineRow;

@@ -2,12 +2,13 @@
 
 mod subject;
 
-use crate::args::Placing;
-use crate::fail::Failure;
-use crate::p4::{self, is_p4};
-use crate::resolve;
-use crate::terminal;
-use crate::verdict::{self, Ended, VerdictFiles};
+use crate::console::fail::Failure;
+use crate::console::terminal;
+use crate::open::door::Door;
+use crate::open::p4::{Disk, P4Args, is_p4};
+use crate::open::resolve;
+use crate::open::target::Placing;
+use crate::output::verdict::{self, Ended, VerdictFiles};
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
@@ -32,20 +33,41 @@ pub(crate) struct TestArgs {
     #[arg(long = "chip", alias = "target", value_name = "CHIP")]
     chips: Vec<String>,
     /// Parameter of a program that is no P4 program, repeatable
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = crate::args::key_value)]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = crate::open::target::key_value)]
     sets: Vec<(String, String)>,
     #[command(flatten)]
-    p4: p4::P4Args,
+    p4: P4Args,
     #[command(flatten)]
     verdicts: VerdictFiles,
     #[command(flatten)]
     placing: Placing,
 }
 
-impl TestArgs {
-    /// Returns the program of all tests, if one is named.
-    pub(crate) fn program(&mut self) -> Option<&mut String> {
-        self.program.as_mut().filter(|program| !is_p4(Path::new(program.as_str())))
+/// What all tests of a command share.
+struct Shared<'a> {
+    args: &'a TestArgs,
+    /// The catalogue with the program of all tests, if that is a file in the text form.
+    catalogue: Catalogue,
+    /// The program of all tests: a P4 file, or a name of the catalogue.
+    program: Option<String>,
+    /// Reads the files of P4 programs.
+    disk: Disk,
+}
+
+impl<'a> Shared<'a> {
+    fn of(args: &'a TestArgs, catalogue: &Catalogue) -> Result<Shared<'a>, Failure> {
+        let mut shared = Shared {
+            args,
+            catalogue: catalogue.clone(),
+            program: args.program.clone(),
+            disk: args.p4.disk(),
+        };
+        if let Some(program) = args.program.as_deref().filter(|program| !is_p4(Path::new(program))) {
+            let mut door = Door::new(catalogue, &P4Args::default(), &ChipSpec::tofino2());
+            shared.program = Some(door.open(program, Path::new(""))?);
+            shared.catalogue = door.into_catalogue();
+        }
+        Ok(shared)
     }
 }
 
@@ -100,6 +122,7 @@ impl Tally {
 
 /// Runs the tests, and prints each with what did not come true.
 pub(crate) fn run(args: &TestArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
+    let shared = Shared::of(args, catalogue)?;
     let named: Vec<ChipSpec> = args.chips.iter().map(|name| resolve::chip(name)).collect::<Result<_, _>>()?;
     let files = files(&args.paths)?;
     let (mut out, mut tally, mut all) = (terminal::results(as_json), Tally::default(), Vec::new());
@@ -107,13 +130,13 @@ pub(crate) fn run(args: &TestArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     for file in &files {
         let source = Source::read(file);
         let chips = match &source {
-            Ok(source) if named.is_empty() => source.chips(args, file)?,
+            Ok(source) if named.is_empty() => source.chips(&shared, file)?,
             Err(_) if named.is_empty() => vec![resolve::chip("tofino2")?],
             _ => named.clone(),
         };
         for chip in &chips {
             let verdict = match &source {
-                Ok(source) => verdict(args, catalogue, (file, source), chip),
+                Ok(source) => verdict(&shared, (file, source), chip),
                 Err(failure) => refused(failure),
             };
             tally.add(&verdict);
@@ -169,20 +192,15 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-fn verdict(
-    args: &TestArgs,
-    catalogue: &Catalogue,
-    (test, source): (&Path, &Source),
-    chip: &ChipSpec,
-) -> Verdict {
-    let (test, placed) = match source.prepare(args, catalogue, test, chip) {
+fn verdict(shared: &Shared<'_>, (test, source): (&Path, &Source), chip: &ChipSpec) -> Verdict {
+    let (test, placed) = match source.prepare(shared, test, chip) {
         Ok(ready) => ready,
         Err(Unready::Refused(failure)) => return refused(&failure),
         Err(Unready::DoesNotFit(why)) => return Verdict::DoesNotFit(why),
     };
     let run = || -> Result<[TestRun; 2], String> {
         let setup = test.setup();
-        let engine = catalogue.engine(&placed.program, &placed.placement, &setup.control);
+        let engine = shared.catalogue.engine(&placed.program, &placed.placement, &setup.control);
         let engine = engine.map_err(|e| e.to_string())?;
         let runs = [test.run(Box::new(interpreter(setup))), test.run(Box::new(engine))];
         let [of_interpreter, of_engine] = runs;

@@ -1,16 +1,16 @@
 //! The subject of a packet test: the program placed on a chip, the ports and the entries.
 
-use super::TestArgs;
-use crate::args::Target;
-use crate::door::Door;
-use crate::fail::{Failure, reason};
-use crate::p4::{self, is_p4};
-use crate::resolve;
+use super::Shared;
+use crate::console::fail::{Failure, reason};
+use crate::open::door::Door;
+use crate::open::p4::{self, is_p4};
+use crate::open::resolve;
+use crate::open::target::Target;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{DevPort, PortMap};
-use sluice_catalogue::Catalogue;
 use sluice_fabric::network::Placed;
 use sluice_ir::Program;
+use sluice_program_file::p4::chips;
 use sluice_replay::packet_test::{Command, PacketTest, Script, TestFile, counting_fcs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -55,22 +55,27 @@ impl Source {
     }
 
     /// Returns the chips on which a test runs if the command line names none.
-    pub(super) fn chips(&self, args: &TestArgs, test: &Path) -> Result<Vec<ChipSpec>, Failure> {
+    pub(super) fn chips(&self, shared: &Shared<'_>, test: &Path) -> Result<Vec<ChipSpec>, Failure> {
         if let Source::Toml(file) = self
             && !file.chips.is_empty()
         {
             return file.chips.iter().map(|chip| resolve::chip(chip)).collect();
         }
-        let (program, folder) = self.program(args, test);
+        let (program, folder) = self.program(shared, test);
         let path = folder.join(&program);
-        let chips = if is_p4(&path) { p4::chips(&path, &args.p4) } else { Vec::new() };
+        let chips = if is_p4(&path) {
+            let options = shared.args.p4.options(&ChipSpec::tofino2());
+            chips(&shared.disk, &path.display().to_string(), &options)
+        } else {
+            Vec::new()
+        };
         // A program that names no architecture gets its message from the default chip.
         if chips.is_empty() { Ok(vec![resolve::chip("tofino2")?]) } else { Ok(chips) }
     }
 
     /// Returns the name or file of the program, and the folder from which a file is named.
-    fn program(&self, args: &TestArgs, test: &Path) -> (String, PathBuf) {
-        if let Some(program) = &args.program {
+    fn program(&self, shared: &Shared<'_>, test: &Path) -> (String, PathBuf) {
+        if let Some(program) = &shared.program {
             return (program.clone(), PathBuf::new());
         }
         let folder = test.parent().unwrap_or(Path::new("")).to_owned();
@@ -86,16 +91,16 @@ impl Source {
     /// Prepares a test for a chip; returns it with its placed program.
     pub(super) fn prepare(
         &self,
-        args: &TestArgs,
-        catalogue: &Catalogue,
+        shared: &Shared<'_>,
         test: &Path,
         chip: &ChipSpec,
     ) -> Result<(PacketTest, Arc<Placed>), Unready> {
+        let Shared { args, catalogue, disk, .. } = shared;
         let placed = |program: Program| {
             let placed = Placed::with(counting_fcs(program), chip, &args.placing.options());
             placed.map_err(|no_fit| Unready::DoesNotFit(no_fit.reason()))
         };
-        let (program, folder) = self.program(args, test);
+        let (program, folder) = self.program(shared, test);
         let path = folder.join(&program);
         let sets = match self {
             Source::Toml(file) => [file.sets.clone(), args.sets.clone()].concat(),
@@ -104,7 +109,7 @@ impl Source {
         let target = Target { chip: chip.name.clone(), sets, p4: args.p4.clone() };
         let file = match self {
             Source::Stf(script) if is_p4(&path) => {
-                let placed = placed(p4::program(&path, &args.p4, chip)?)?;
+                let placed = placed(p4::program(&path, &args.p4, disk, chip)?)?;
                 return Ok((ready(script.clone(), &placed, chip)?, placed));
             }
             Source::Stf(script) => {
@@ -113,7 +118,7 @@ impl Source {
             }
             Source::Toml(file) => file,
         };
-        let mut door = Door::new(catalogue).with_p4(&args.p4, chip);
+        let mut door = Door::on(disk.clone(), catalogue, &args.p4, chip);
         let name = door.open(&program, &folder)?;
         let catalogue = door.into_catalogue();
         let stage = resolve::stage(&catalogue, &name)?;

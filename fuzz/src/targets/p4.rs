@@ -1,13 +1,11 @@
 //! The P4 front end on arbitrary bytes.
 
 use sluice_asic::intrinsic::Architecture;
-use sluice_p4::check::check;
 use sluice_p4::diagnostic::Class;
-use sluice_p4::elaborate::elaborate;
 use sluice_p4::prelude::WithPrelude;
 use sluice_p4::source::Texts;
 use sluice_p4::syntax::print;
-use sluice_p4::{Options, Parsed, Target, parse};
+use sluice_p4::{Options, Parsed, parse};
 
 /// Preprocesses, parses, checks and elaborates a P4 program. Text after a zero byte is the file `a.p4`, which the program can
 /// include; it can include the declarations of the architectures as well. The messages have places in the texts. The tree of a program
@@ -17,7 +15,7 @@ pub fn p4(data: &[u8]) {
     let (root, included) = text.split_once('\0').unwrap_or((&text, ""));
     let mut parsed = parsed(&Texts::new().with("main.p4", root).with("a.p4", included), Architecture::T2na);
     let has_syntax_errors = parsed.diagnostics.errors() > 0;
-    analyse(&mut parsed);
+    let _ = parsed.elaborate();
     let _ = parsed.messages();
     if has_syntax_errors {
         return;
@@ -32,20 +30,7 @@ pub fn p4(data: &[u8]) {
     assert!(print(&again.ast) == text, "the printed program has another tree:\n{text}");
 }
 
-/// Runs the passes after parsing.
-fn analyse(parsed: &mut Parsed) {
-    let mut checked = check(&parsed.ast, &mut parsed.diagnostics);
-    if parsed.diagnostics.errors() == 0 {
-        let _ = elaborate(&parsed.ast, &mut checked, &mut parsed.diagnostics);
-    }
-}
-
 /// Reads a program with the declarations of an architecture.
-pub(super) fn parsed(texts: &Texts, architecture: Architecture) -> Parsed {
-    let loader = WithPrelude::new(texts.clone(), architecture);
-    let target = match architecture {
-        Architecture::Tna => Target::Tofino,
-        Architecture::T2na => Target::Tofino2,
-    };
-    parse(&loader, "main.p4", &Options { target, ..Options::default() })
+pub(super) fn parsed(texts: &Texts, chip: Architecture) -> Parsed {
+    parse(&WithPrelude::new(texts, chip), "main.p4", &Options { chip, ..Options::default() })
 }

@@ -5,11 +5,9 @@ use crate::p4_mutants::p4_mutant;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::intrinsic::Architecture;
 use sluice_ir::verify::{Severity, for_chip};
-use sluice_p4::check::check;
-use sluice_p4::elaborate::elaborate;
-use sluice_p4::lower::{Lowered, Source, findings, lower};
+use sluice_p4::lower::findings;
 use sluice_p4::source::Texts;
-use sluice_p4::{Parsed, write};
+use sluice_p4::{Step, write};
 use sluice_place::place;
 
 /// Programs that are no shipped ones.
@@ -46,10 +44,16 @@ pub fn p4_program(text: &str, placed: bool) -> &'static str {
     let chip = if text.contains("t2na.p4") { ChipSpec::tofino2() } else { ChipSpec::tofino() };
     let architecture = Architecture::of(&chip);
     let mut parsed = p4::parsed(&Texts::new().with("main.p4", text), architecture);
-    let (pass, lowered) = lowered(&mut parsed, architecture);
+    let lowered = parsed.lower(architecture);
     // Every message has a place in the text, and is short.
     assert!(parsed.messages().len() < 1 << 20, "the messages are long");
-    let Some(lowered) = lowered else { return pass };
+    let lowered = match lowered {
+        Ok(lowered) => lowered,
+        Err(Step::Parse) => return "read",
+        Err(Step::Check) => return "parsed",
+        Err(Step::Elaborate) => return "checked",
+        Err(Step::Lower) => return "elaborated",
+    };
     let mut found = findings(&lowered.program);
     if found.iter().all(|diag| diag.severity != Severity::Error) {
         found.extend(for_chip(&lowered.program, &chip));
@@ -70,18 +74,4 @@ pub fn p4_program(text: &str, placed: bool) -> &'static str {
         return "legal";
     }
     if place(&lowered.program, &chip).is_ok() { "placed" } else { "legal" }
-}
-
-/// Takes all passes that errors allow; returns the name of the last one that had none.
-fn lowered(parsed: &mut Parsed, chip: Architecture) -> (&'static str, Option<Lowered>) {
-    if parsed.ast.top.is_empty() {
-        return ("read", None);
-    }
-    let Parsed { ast, sources, diagnostics } = parsed;
-    let mut tables = check(ast, diagnostics);
-    if diagnostics.errors() > 0 {
-        return ("parsed", None);
-    }
-    let Some(pipe) = elaborate(ast, &mut tables, diagnostics) else { return ("checked", None) };
-    ("elaborated", lower(Source { ast, pipe: &pipe, texts: sources, chip }, &mut tables, diagnostics))
 }

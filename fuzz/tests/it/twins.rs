@@ -16,13 +16,10 @@ use sluice_exec::reference::{Options, Reference};
 use sluice_fuzz::hunt::{Corpus, Maker, Shot, Subject};
 use sluice_ir::Program;
 use sluice_ir::meter_array::Origin;
-use sluice_p4::check::check;
-use sluice_p4::elaborate::elaborate;
-use sluice_p4::lower::{Source, lower};
+use sluice_p4::parse;
 use sluice_p4::prelude::WithPrelude;
 use sluice_p4::source::Texts;
 use sluice_p4::write::write;
-use sluice_p4::{Target, parse};
 use sluice_place::Placement;
 use std::fmt::Write as _;
 
@@ -179,12 +176,8 @@ fn bytes(store: &PacketStore, packet: Packet) -> Vec<u8> {
 fn twin(program: &Program) -> Program {
     let text = write(program).unwrap();
     let loader = WithPrelude::new(Texts::new().with("twin.p4", &text), Architecture::T2na);
-    let options = sluice_p4::Options { target: Target::Tofino2, ..Default::default() };
-    let mut parsed = parse(&loader, "twin.p4", &options);
-    let mut checked = check(&parsed.ast, &mut parsed.diagnostics);
-    let pipe = elaborate(&parsed.ast, &mut checked, &mut parsed.diagnostics).unwrap();
-    let source = Source { ast: &parsed.ast, pipe: &pipe, texts: &parsed.sources, chip: Architecture::T2na };
-    let mut twin = lower(source, &mut checked, &mut parsed.diagnostics).unwrap().program;
+    let mut parsed = parse(&loader, "twin.p4", &sluice_p4::Options::default());
+    let mut twin = parsed.lower(Architecture::T2na).unwrap().program;
     let short = |name: &mut String| {
         if let Some((_, rest)) =
             name.split_once('.').filter(|(of, _)| ["Ingress", "Egress", "Ghost"].contains(of))

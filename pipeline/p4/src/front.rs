@@ -1,10 +1,14 @@
-//! From files to a syntax tree.
+//! From files to a syntax tree, and from there to a program of the chip.
 
-use crate::diagnostic::{Diagnostics, render};
+use crate::check::{Checked, check};
+use crate::diagnostic::{Class, Diagnostic, Diagnostics, render};
+use crate::elaborate::{Pipe, elaborate};
+use crate::lower::{Lowered, Source, lower};
 use crate::preprocess::{Options, preprocess};
-use crate::source::{Loader, SourceMap};
+use crate::source::{Loader, SourceMap, Span};
 use crate::syntax::ast::Ast;
 use crate::syntax::{names, parse_tokens};
+use sluice_asic::intrinsic::Architecture;
 
 /// A program's syntax tree, its texts, and what is wrong with it.
 #[derive(Clone, Debug)]
@@ -25,6 +29,51 @@ impl Parsed {
             self.diagnostics.list().iter().map(|diagnostic| render(&self.sources, diagnostic)).collect();
         texts.join("\n")
     }
+
+    /// Checks the program, and follows `main` to instances.
+    ///
+    /// # Errors
+    /// The step that found errors; they are in `diagnostics`.
+    pub fn elaborate(&mut self) -> Result<(Checked, Pipe), Step> {
+        let Parsed { ast, diagnostics, .. } = self;
+        if ast.top.is_empty() {
+            if diagnostics.errors() == 0 {
+                let error = Diagnostic::error(Class::Syntax, Span::NONE, "the program declares nothing");
+                let help = "is this the right file? a program includes <tna.p4> or <t2na.p4> and ends with `Switch(pipe) main;`";
+                diagnostics.push(error.help(help));
+            }
+            return Err(Step::Parse);
+        }
+        let mut checked = check(ast, diagnostics);
+        if diagnostics.errors() > 0 {
+            return Err(Step::Check);
+        }
+        let pipe = elaborate(ast, &mut checked, diagnostics).ok_or(Step::Elaborate)?;
+        Ok((checked, pipe))
+    }
+
+    /// Takes the program through all steps to a program of a chip with this architecture.
+    ///
+    /// # Errors
+    /// As of [`Parsed::elaborate`].
+    pub fn lower(&mut self, chip: Architecture) -> Result<Lowered, Step> {
+        let (mut checked, pipe) = self.elaborate()?;
+        let source = Source { ast: &self.ast, pipe: &pipe, texts: &self.sources, chip };
+        lower(source, &mut checked, &mut self.diagnostics).ok_or(Step::Lower)
+    }
+}
+
+/// A step of the front end that found errors, so that no later one was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A file cannot be read, or no declaration can be parsed.
+    Parse,
+    /// A token, a name, a type or a constant is wrong.
+    Check,
+    /// The instances are wrong.
+    Elaborate,
+    /// A construct has no home on the chip.
+    Lower,
 }
 
 /// Preprocesses and parses a program. `root` is the name of the file that the loader is asked for first.

@@ -14,7 +14,7 @@
 //! 6. **Program of the chip**: [`lower`] walks the blocks of the pipe and makes a [`Program`](sluice_ir::Program), with notes on what
 //!    it approximates or ignores. [`p4info`] says what a controller must know of the pipe.
 //!
-//! [`parse`] does steps 1 to 3. Each step runs after errors in those before it as far as it can, so that one run finds
+//! [`parse`] does steps 1 to 3, [`Parsed::lower`] the others. Each step runs after errors in those before it as far as it can, so that one run finds
 //! independent mistakes; [`diagnostic`] has the messages, and [`names`] identifiers as small numbers.
 //!
 //! The crate opens no files: the caller passes a [`Loader`](source::Loader) that returns the text of a file name. It prints
@@ -33,5 +33,5 @@ pub mod source;
 pub mod syntax;
 pub mod write;
 
-pub use front::{Parsed, parse};
-pub use preprocess::{Define, MAX_EXPANDED, MAX_INCLUDES, MAX_NESTING, MAX_TEXT, Options, Target};
+pub use front::{Parsed, Step, parse};
+pub use preprocess::{Define, MAX_EXPANDED, MAX_INCLUDES, MAX_NESTING, MAX_TEXT, Options};

@@ -3,7 +3,7 @@
 use super::super::sonic;
 use super::super::text::located;
 use super::text::ROWS;
-use crate::table::table;
+use crate::console::table::table;
 use sluice_replay::network::SwitchRow;
 use sluice_replay::{BufferState, PfcRow, PoolRow};
 use std::fmt::Write;

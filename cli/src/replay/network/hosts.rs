@@ -2,7 +2,7 @@
 //!
 //! Frames are sorted by source address into a capture for each host, in a temporary folder that lives as long as the inputs.
 
-use crate::fail::Failure;
+use crate::console::fail::Failure;
 use sluice_asic::port::DevPort;
 use sluice_catalogue::position::IPV6_BASE;
 use sluice_fabric::deploy::HostPort;

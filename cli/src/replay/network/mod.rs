@@ -12,14 +12,15 @@ use super::{
     Printed, Results, SENT, check_turns, config, control_plane, coverage_files, doubt, executors, generators,
     options, page, rate_text, schedule, spans, verdict, writer,
 };
-use crate::args::{EngineKind, ReplayArgs};
-use crate::fail::Failure;
-use crate::files::{self, Folder, Pending, beside, pretty};
-use crate::hint::own_arguments;
-use crate::interrupt::interrupt_flag;
-use crate::terminal;
-use crate::timeline;
-use crate::trace_out::direction;
+use crate::console::fail::Failure;
+use crate::console::hint::own_arguments;
+use crate::console::interrupt::interrupt_flag;
+use crate::console::terminal;
+use crate::open::door::OpenProgram;
+use crate::output::files::{self, Folder, Pending, beside, pretty};
+use crate::output::timeline;
+use crate::output::trace_out::direction;
+use crate::replay::args::{EngineKind, ReplayArgs};
 use resolve::Resolved;
 use serde::Serialize;
 use serde_json::json;
@@ -61,7 +62,7 @@ pub(crate) struct Callers {
 /// Runs a replay on a network and prints its summary.
 pub(crate) fn run(
     args: &ReplayArgs,
-    catalogue: &Catalogue,
+    program: &OpenProgram,
     topology: &str,
     callers: Callers,
     as_json: bool,
@@ -70,10 +71,9 @@ pub(crate) fn run(
     if args.coverage && args.engine == EngineKind::Reference {
         return Err(super::reference_does_not_count());
     }
-    let resolved = resolve::network(args, catalogue, topology, config(args, Vec::new())?)?;
+    let resolved = resolve::network(args, program, topology, config(args, Vec::new())?)?;
     let stop = interrupt_flag();
-    let samples =
-        resolved.catalogue.get(&args.program).map(|program| program.network_samples()).unwrap_or_default();
+    let samples = program.stage.network_samples();
     let (inputs, strangers) = resolved.inputs(args, &samples, &stop)?;
     check_turns(&inputs, schedule)?;
     let options = options(args, schedule)?;
@@ -133,7 +133,7 @@ pub(crate) fn run(
     let story = watch.map(|watch| watch.tell(&outcome.network)).transpose()?;
     let trace = args.trace.then(|| outcome.trace());
     let words = Words { results: &results, story: story.as_ref(), trace: trace.as_deref() };
-    trace_out(args, &outcome)?;
+    trace_out(args, program.name(), &outcome)?;
     if let Some(path) = &args.html {
         files::write(path, &run_page(args, &network, &files, &outcome, &words))?;
     }
@@ -296,11 +296,11 @@ fn capture(switch: &str) -> String {
 }
 
 /// Writes the trace of `--trace-out`.
-fn trace_out(args: &ReplayArgs, outcome: &NetworkOutcome<'_>) -> Result<(), Failure> {
+fn trace_out(args: &ReplayArgs, program: &str, outcome: &NetworkOutcome<'_>) -> Result<(), Failure> {
     let network = &outcome.network;
     let named = network.ids().zip(&outcome.switches).map(|(id, own)| (outcome.name_of(id), own));
     let link = |link: LinkId, way: Way| direction(&network.link_name(link), way);
-    spans::write(args, &args.program, &named.collect::<Vec<_>>(), &link, outcome.sent)
+    spans::write(args, program, &named.collect::<Vec<_>>(), &link, outcome.sent)
 }
 
 /// Returns the page of `--html`.
@@ -316,7 +316,10 @@ fn run_page(
     let chip = network.switches.first().map(|s| &s.placed.placement.chip);
     page::page(&page::Run {
         title: format!("{} on {} switches", summary.total.program, network.switches.len()),
-        command: format!("sluice replay {}", own_arguments("replay", "replay", &args.program, &[])),
+        command: format!(
+            "sluice replay {}",
+            own_arguments::<ReplayArgs, ReplayArgs>("replay", &args.program, &[])
+        ),
         summary: &summary.total,
         network: Some(summary),
         programs: network.switches.iter().map(|s| &s.placed.program).collect(),

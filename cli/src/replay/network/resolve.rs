@@ -2,11 +2,11 @@
 
 use super::super::inputs;
 use super::hosts;
-use crate::args::ReplayArgs;
-use crate::door::Door;
-use crate::fail::{Failure, print_error};
-use crate::resolve;
-use crate::topology::{NetworkFiles, folder_of};
+use crate::console::fail::{Failure, print_error};
+use crate::open::door::{Door, OpenProgram};
+use crate::open::resolve;
+use crate::open::topology::{NetworkFiles, folder_of};
+use crate::replay::args::ReplayArgs;
 use sluice_asic::port::DevPort;
 use sluice_asic::units::BitRate;
 use sluice_catalogue::Catalogue;
@@ -33,14 +33,14 @@ pub(super) struct Resolved {
 /// Returns the network for the arguments.
 pub(super) fn network(
     args: &ReplayArgs,
-    catalogue: &Catalogue,
+    program: &OpenProgram,
     topology: &str,
     config: SwitchConfig,
 ) -> Result<Resolved, Failure> {
     let mut blueprint = resolve::blueprint(topology)?;
     let folder = folder_of(topology);
     let chip = resolve::chip(blueprint.chip.as_deref().unwrap_or(&args.target.chip))?;
-    let mut door = Door::new(catalogue).with_p4(&args.target.p4, &chip);
+    let mut door = Door::new(&program.catalogue, &args.target.p4, &chip);
     door.topology(&mut blueprint, folder)?;
     let catalogue = door.into_catalogue();
     let entries = Entries::parse(&args.entries, &blueprint)?;
@@ -50,7 +50,7 @@ pub(super) fn network(
         return Err(Failure::with_help(text, help));
     }
     let defaults = Defaults {
-        program: args.program.clone(),
+        program: program.name().to_owned(),
         params: args.target.sets.clone(),
         chip,
         port_speed: args.port_speed,
@@ -59,7 +59,6 @@ pub(super) fn network(
         placing: args.placing.options(),
         config,
     };
-    resolve::stage(&catalogue, &args.program)?;
     // Entries that the user gives for one switch override those of the topology.
     for (switch, file) in &entries.of {
         blueprint.switches[*switch].entries = Some(file.clone());
@@ -73,14 +72,14 @@ pub(super) fn network(
                     switch.ports = switch.ports.clone().with_names(Arc::clone(&names));
                 }
             }
-            let mut unused = unused(args, &blueprint, &deployment);
-            unused.extend(entries.unused(&args.program, &blueprint, &deployment));
+            let mut unused = unused(args, program.name(), &blueprint, &deployment);
+            unused.extend(entries.unused(program.name(), &blueprint, &deployment));
             let mut resolved = Resolved { deployment, unused, catalogue };
             resolved.set_speeds(&args.port_speeds)?;
             if let Some(path) = &args.changes {
                 let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
                 let (origin, network) = (path.display().to_string(), &resolved.deployment.network);
-                let changes = parse_changes(&text, &origin, network, &args.program);
+                let changes = parse_changes(&text, &origin, network, program.name());
                 resolved.deployment.changes.extend(changes.map_err(|e| Failure::entries(&e))?);
             }
             Ok(resolved)
@@ -89,7 +88,7 @@ pub(super) fn network(
             Err(Failure::Input { text: format!("switch `{switch}`: {text}"), help })
         }
         Err(DeployError::NoFit { source, .. }) => {
-            print_error(format_args!("{}\n", crate::snippet::no_fit(&source)));
+            print_error(format_args!("{}\n", crate::console::snippet::no_fit(&source)));
             Err(Failure::Property)
         }
         Err(e) => Err(Failure::input(e)),
@@ -97,7 +96,7 @@ pub(super) fn network(
 }
 
 /// Returns a warning for each argument that the topology's file overrides.
-fn unused(args: &ReplayArgs, blueprint: &Blueprint, deployment: &Deployment) -> Vec<String> {
+fn unused(args: &ReplayArgs, program: &str, blueprint: &Blueprint, deployment: &Deployment) -> Vec<String> {
     let switches = || deployment.network.switches.iter();
     let mut unused = Vec::new();
     let mut say = |what: String, why: String| unused.push(format!("{what} has no effect: {why}"));
@@ -120,13 +119,13 @@ fn unused(args: &ReplayArgs, blueprint: &Blueprint, deployment: &Deployment) -> 
         }
     }
     let runs = |name: &str| switches().any(|s| s.placed.program.name == name);
-    if !runs(&args.program) {
-        let program = switches().next().map_or("", |s| s.placed.program.name.as_str());
-        say(format!("`{}`", args.program), format!("the topology's switches run `{program}`"));
+    if !runs(program) {
+        let own = switches().next().map_or("", |s| s.placed.program.name.as_str());
+        say(format!("`{program}`"), format!("the topology's switches run `{own}`"));
         return unused;
     }
     for (key, value) in &args.target.sets {
-        let mine = |s: &&SwitchSetup| s.placed.program.name == args.program;
+        let mine = |s: &&SwitchSetup| s.placed.program.name == program;
         let has =
             |s: &SwitchSetup| s.placed.program.params.iter().any(|p| p.key == *key && p.value == *value);
         if !switches().filter(mine).any(has) && blueprint.params.iter().any(|(k, v)| k == key && v != value) {

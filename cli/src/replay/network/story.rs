@@ -1,8 +1,8 @@
 //! `--story`: the life of one flow as a sequence diagram.
 
-use crate::args::ReplayArgs;
-use crate::fail::Failure;
-use crate::files::Folder;
+use crate::console::fail::Failure;
+use crate::output::files::Folder;
+use crate::replay::args::ReplayArgs;
 use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{Network, Observer, SwitchSetup};
 use sluice_fabric::story::{Flow, Narrator, RoceNarrator, Story, Watcher};

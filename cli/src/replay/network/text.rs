@@ -2,7 +2,7 @@
 
 use super::super::text::{deaths, latencies, located, packets, senders, violations};
 use super::{HostRow, buffers};
-use crate::table::table;
+use crate::console::table::table;
 use sluice_asic::units::BitRate;
 use sluice_ir::Program;
 use sluice_replay::network::{LinkRow, NetworkSummary, SwitchRow};

@@ -1,7 +1,7 @@
 //! Messages as a table.
 
-use crate::fail::Failure;
-use crate::rows::CsvText;
+use crate::console::fail::Failure;
+use crate::output::rows::CsvText;
 use sluice_scenario::contest::Results;
 
 /// Returns a row for each message after the warm-up, of all programs and seeds.

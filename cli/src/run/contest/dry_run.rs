@@ -3,9 +3,9 @@
 //! Time is packet-hops over the speed that a short trial of each program has on this machine. The trial's results are not kept.
 
 use super::{Opened, Source, failure, with_setup};
-use crate::fail::Failure;
-use crate::table::table;
-use crate::terminal;
+use crate::console::fail::Failure;
+use crate::console::table::table;
+use crate::console::terminal;
 use sluice_scenario::contest::{Amount, Trial};
 use std::io::Write;
 use std::time::{Duration, Instant};

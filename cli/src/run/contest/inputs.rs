@@ -6,7 +6,7 @@
 
 use super::Texts;
 use super::store::sha256;
-use crate::p4::{P4Args, declarations, is_p4};
+use crate::open::p4::{P4Args, declarations, is_p4};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 
 use super::store::Store;
 use super::{Opened, Source, failure, inputs, with_setup};
-use crate::fail::Failure;
-use crate::p4::P4Args;
+use crate::console::fail::Failure;
+use crate::open::p4::P4Args;
 use sluice_asic::units::Duration;
 use sluice_catalogue::Catalogue;
 use sluice_scenario::contest::{ContestProgress, KeptRun, RunKey, RunStore, SeedsSetting, run_contest};

@@ -1,8 +1,8 @@
 //! `sluice run --write-flows`: the messages of contests as lists of flows.
 
 use super::{Opened, Source, failure, with_setup};
-use crate::fail::Failure;
-use crate::files::Folder;
+use crate::console::fail::Failure;
+use crate::output::files::Folder;
 use sluice_scenario::contest::write_flows;
 use std::path::Path;
 

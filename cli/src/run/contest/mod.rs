@@ -18,16 +18,16 @@ mod text;
 mod watch;
 
 use super::RunArgs;
-use crate::buffer_profile;
-use crate::door::Door;
-use crate::fail::{Failure, print_error, reason};
-use crate::files::{self, Folder, pretty};
-use crate::interrupt::interrupt_flag;
-use crate::invocation::Out;
-use crate::p4::P4Args;
-use crate::resolve;
-use crate::terminal;
-use crate::verdict::{Ended, Verdict};
+use crate::console::fail::{Failure, print_error, reason};
+use crate::console::interrupt::interrupt_flag;
+use crate::console::invocation::Out;
+use crate::console::terminal;
+use crate::open::buffer_profile;
+use crate::open::door::Door;
+use crate::open::p4::P4Args;
+use crate::open::resolve;
+use crate::output::files::{self, Folder, pretty};
+use crate::output::verdict::{Ended, Verdict};
 pub(crate) use job::Job;
 use progress::Progress;
 use sluice_asic::chip::ChipSpec;
@@ -143,7 +143,7 @@ impl Source {
         let near = self.beside(chip);
         let near = near.to_str().filter(|near| near.ends_with(".toml") && Path::new(near).is_file());
         let chip = resolve::chip(near.unwrap_or(chip))?;
-        let mut door = Door::new(catalogue).with_p4(p4, &chip);
+        let mut door = Door::new(catalogue, p4, &chip);
         door.topology(&mut plan, topology.parent().unwrap_or(Path::new("")))?;
         let folder = self.folder.clone();
         self.point.contest.open_files(|file| door.open(file, &folder))?;
@@ -195,7 +195,7 @@ fn failure<E: Display>(contest: &Contest, error: RunError<E>) -> Failure {
         RunError::Stopped => Failure::Interrupted,
         RunError::Deploy { source, .. } if matches!(*source, DeployError::NoFit { .. }) => {
             if let DeployError::NoFit { source, .. } = *source {
-                print_error(format_args!("{}\n", crate::snippet::no_fit(&source)));
+                print_error(format_args!("{}\n", crate::console::snippet::no_fit(&source)));
             }
             Failure::Property
         }

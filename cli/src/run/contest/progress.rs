@@ -1,7 +1,7 @@
 //! Progress of contests on a terminal.
 
 use super::Source;
-use crate::progress::{Bar, eta};
+use crate::console::progress::{Bar, eta};
 use sluice_scenario::contest::ContestProgress;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;

@@ -6,11 +6,11 @@
 //! interrupted is not there.
 
 use super::{Source, inputs};
-use crate::fail::Failure;
-use crate::files::{Pending, pretty};
-use crate::p4::P4Args;
-use crate::rows::{Cell, Column, Format, Kind, RowWriter};
-use crate::terminal;
+use crate::console::fail::Failure;
+use crate::console::terminal;
+use crate::open::p4::P4Args;
+use crate::output::files::{Pending, pretty};
+use crate::output::rows::{Cell, Column, Format, Kind, RowWriter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

@@ -2,9 +2,9 @@
 
 use super::Finished;
 use super::store::{columns, with_cells};
-use crate::fail::Failure;
-use crate::files::Folder;
-use crate::rows::{Cell, Column, Format, Kind, RowWriter};
+use crate::console::fail::Failure;
+use crate::output::files::Folder;
+use crate::output::rows::{Cell, Column, Format, Kind, RowWriter};
 use sluice_scenario::contest::{Performance, RunKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::Finished;
 use super::amount::{count, range, times};
-use crate::table::table;
+use crate::console::table::table;
 use sluice_scenario::contest::{Contest, Figure, Judged, Results, Series, SizeBin, Verdict, WorkloadSetting};
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,12 +1,12 @@
 //! `--watch-flow`: one message over time with each program, as a table and as a page.
 
 use super::{Opened, Source, failure, with_setup};
-use crate::fail::Failure;
-use crate::files::Folder;
-use crate::interrupt::interrupt_flag;
-use crate::rows::CsvText;
-use crate::terminal;
-use crate::trace_out::{TraceOutArgs, direction};
+use crate::console::fail::Failure;
+use crate::console::interrupt::interrupt_flag;
+use crate::console::terminal;
+use crate::output::files::Folder;
+use crate::output::rows::CsvText;
+use crate::output::trace_out::{TraceOutArgs, direction};
 use maud::html;
 use sluice_asic::units::Duration;
 use sluice_charts::{Page, Plot, PlotLine, PlotStyle, ZOOM, thinned};

@@ -3,12 +3,12 @@
 mod page;
 
 use super::RunArgs;
-use crate::fail::{Failure, reason};
-use crate::files::{self, Pending, pretty};
-use crate::hint::own_arguments;
-use crate::interrupt::interrupt_flag;
-use crate::progress::{Bar, eta_of_sending};
-use crate::terminal;
+use crate::console::fail::{Failure, reason};
+use crate::console::hint::own_arguments;
+use crate::console::interrupt::interrupt_flag;
+use crate::console::progress::{Bar, eta_of_sending};
+use crate::console::terminal;
+use crate::output::files::{self, Pending, pretty};
 use serde_json::{Value, json};
 use sluice_asic::units::Duration;
 use sluice_catalogue::Catalogue;
@@ -127,7 +127,7 @@ pub(super) fn run(
     if let Some(path) = &args.html {
         files::write(
             path,
-            &page::page(&runs, &format!("sluice run {}", own_arguments("run", "run", "", &[]))),
+            &page::page(&runs, &format!("sluice run {}", own_arguments::<RunArgs, RunArgs>("run", "", &[]))),
         )?;
     }
     if as_json {

@@ -24,7 +24,7 @@ mod substitute;
 mod tests;
 mod token;
 
-pub use options::{Define, Options, Target};
+pub use options::{Define, Options};
 pub(crate) use token::{Flags, Punct, Token, TokenKind};
 
 use crate::diagnostic::{Class, Diagnostic, Diagnostics};
@@ -234,10 +234,10 @@ impl Preprocessor<'_> {
                 };
                 self.diagnostics.push(Diagnostic::error(Class::Include, at, message).help(help));
             }
-            Err(LoadError::Unreadable(reason)) => {
+            Err(LoadError::Unreadable { reason, help }) => {
                 self.incomplete = true;
                 let message = format!("file `{name}` cannot be read: {reason}");
-                self.diagnostics.push(Diagnostic::error(Class::Include, at, message));
+                self.diagnostics.push(Diagnostic::error(Class::Include, at, message).help(help));
             }
         }
     }

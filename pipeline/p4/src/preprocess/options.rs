@@ -1,14 +1,6 @@
 //! What the caller chooses: the chip, `-D`, `-U` and `-include`.
 
-/// The generation of the chip that a program is compiled for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Target {
-    /// Tofino: `__TARGET_TOFINO__` is 1.
-    Tofino,
-    /// Tofino 2: `__TARGET_TOFINO__` is 2.
-    #[default]
-    Tofino2,
-}
+use sluice_asic::intrinsic::Architecture;
 
 /// A `-D` or `-U`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,14 +12,21 @@ pub enum Define {
 }
 
 /// Options of the preprocessor.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The chip.
-    pub target: Target,
+    /// The architecture of the chip: `__TARGET_TOFINO__` is 1 for Tofino, and 2 for Tofino 2.
+    pub chip: Architecture,
     /// `-D` and `-U`, in order.
     pub defines: Vec<Define>,
     /// Files of `-include`, which are read before the root file, in order.
     pub includes: Vec<String>,
+}
+
+/// No definitions, and Tofino 2.
+impl Default for Options {
+    fn default() -> Options {
+        Options { chip: Architecture::T2na, defines: Vec::new(), includes: Vec::new() }
+    }
 }
 
 impl Options {
@@ -37,9 +36,9 @@ impl Options {
     }
 
     fn predefined(&self) -> String {
-        let target = match self.target {
-            Target::Tofino => 1,
-            Target::Tofino2 => 2,
+        let target = match self.chip {
+            Architecture::Tna => 1,
+            Architecture::T2na => 2,
         };
         format!(
             "#define __TARGET_TOFINO__ {target}\n\

@@ -53,8 +53,19 @@ pub enum LoadError {
         /// The folders that were searched, in order.
         searched: Vec<String>,
     },
-    /// The file exists and cannot be read; the reason.
-    Unreadable(String),
+    /// The file exists and cannot be read.
+    Unreadable {
+        /// The reason.
+        reason: String,
+        /// Advice; empty if there is none.
+        help: String,
+    },
+}
+
+impl<L: Loader + ?Sized> Loader for &L {
+    fn load(&self, include: &Include<'_>) -> Result<Loaded, LoadError> {
+        (**self).load(include)
+    }
 }
 
 /// Texts in memory, by name, for tests and for built-in files.

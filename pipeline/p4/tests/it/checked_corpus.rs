@@ -11,7 +11,7 @@ use sluice_p4::diagnostic::{Diagnostics, Severity, render};
 use sluice_p4::elaborate::elaborate;
 use sluice_p4::prelude::WithPrelude;
 use sluice_p4::source::SourceMap;
-use sluice_p4::{Options, Target, parse};
+use sluice_p4::{Options, parse};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -51,17 +51,13 @@ fn error(step: usize, diagnostics: &Diagnostics, sources: &SourceMap) -> Result<
 /// Takes all steps for a chip.
 fn steps(
     program: &Program,
-    target: Target,
+    chip: Architecture,
     vendor: bool,
     longest: &mut [Duration; 2],
 ) -> Result<(), Failure> {
-    let chip = match target {
-        Target::Tofino => Architecture::Tna,
-        Target::Tofino2 => Architecture::T2na,
-    };
     let folders = program.files.folders.iter().filter(|folder| vendor || !folder.ends_with("p4include"));
     let loader = WithPrelude::new(Files { folders: folders.cloned().collect() }, chip);
-    let options = Options { target, defines: program.defines.clone(), includes: Vec::new() };
+    let options = Options { chip, defines: program.defines.clone(), includes: Vec::new() };
     let start = Instant::now();
     let parsed = parse(&loader, &program.root.to_string_lossy(), &options);
     longest[0] = longest[0].max(start.elapsed());
@@ -94,7 +90,7 @@ fn public_programs_type_check() {
         count.programs += 1;
         let longest = &mut count.longest;
         let results: Vec<Result<(), Failure>> =
-            program.chips.iter().map(|&target| steps(&program, target, vendor, longest)).collect();
+            program.chips.iter().map(|&chip| steps(&program, chip, vendor, longest)).collect();
         let failed = match results.iter().all(Result::is_err) {
             true => results.into_iter().filter_map(Result::err).max_by_key(|failure| failure.step),
             false => None,

@@ -4,10 +4,11 @@
 //! (`-I folder`, `-D name=value`), separated by blanks. Names are relative to the folder. Without the variable, the test is
 //! skipped with a printed word.
 
+use sluice_asic::intrinsic::Architecture;
 use sluice_p4::diagnostic::Severity;
 use sluice_p4::source::{Include, IncludeKind, LoadError, Loaded, Loader, Texts};
 use sluice_p4::syntax::{ast::DeclKind, print};
-use sluice_p4::{Define, Options, Parsed, Target, parse};
+use sluice_p4::{Define, Options, Parsed, parse};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +40,7 @@ impl Loader for Files {
 pub(crate) struct Program {
     pub(crate) group: String,
     pub(crate) root: PathBuf,
-    pub(crate) chips: Vec<Target>,
+    pub(crate) chips: Vec<Architecture>,
     pub(crate) files: Files,
     pub(crate) defines: Vec<Define>,
 }
@@ -50,7 +51,7 @@ pub(crate) fn program(folder: &Path, line: &str) -> Program {
     let (group, root, chips) = (word().to_owned(), folder.join(word()), word());
     assert!(!chips.is_empty(), "a line of LIST.txt has no chips: {line}");
     let chips =
-        chips.chars().map(|chip| if chip == '1' { Target::Tofino } else { Target::Tofino2 }).collect();
+        chips.chars().map(|chip| if chip == '1' { Architecture::Tna } else { Architecture::T2na }).collect();
     let (mut folders, mut defines) = (Vec::new(), Vec::new());
     while let Some(flag) = words.next() {
         match (flag, words.next()) {
@@ -121,8 +122,8 @@ fn public_programs_preprocess_and_parse() {
         let count = counts.entry(program.group).or_default();
         count.programs += 1;
         let mut failed = None;
-        for (index, &target) in program.chips.iter().enumerate() {
-            let options = Options { target, defines: program.defines.clone(), includes: Vec::new() };
+        for (index, &chip) in program.chips.iter().enumerate() {
+            let options = Options { chip, defines: program.defines.clone(), includes: Vec::new() };
             let parsed = parse(&program.files, &program.root.to_string_lossy(), &options);
             failed = failed.or_else(|| failure(&parsed));
             if failed.is_none() {

@@ -9,14 +9,11 @@ use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
 use sluice_ir::verify::{Severity, for_chip, verify};
 use sluice_ir::{ContainerDemand, ContainerRule, Loc, MatchKind, Program, TableData, TableRules};
-use sluice_p4::check::check;
-use sluice_p4::diagnostic::render;
-use sluice_p4::elaborate::elaborate;
-use sluice_p4::lower::{Lowered, Source, lower, spare_stages};
+use sluice_p4::lower::{Lowered, spare_stages};
 use sluice_p4::prelude::WithPrelude;
 use sluice_p4::source::{Include, LoadError, Loaded, Loader, Texts};
 use sluice_p4::write::write;
-use sluice_p4::{Options, Target, parse};
+use sluice_p4::{Options, parse};
 use sluice_programs::catalogue;
 use std::path::Path;
 
@@ -53,22 +50,8 @@ fn lowered(name: &str, text: &str, chip: Architecture) -> Lowered {
 
 /// Lowers a P4 program for a chip.
 fn lowered_from(name: &str, loader: impl Loader, root: &str, chip: Architecture) -> Lowered {
-    let target = match chip {
-        Architecture::Tna => Target::Tofino,
-        Architecture::T2na => Target::Tofino2,
-    };
-    let loader = WithPrelude::new(loader, chip);
-    let mut parsed = parse(&loader, root, &Options { target, ..Options::default() });
-    let mut checked = check(&parsed.ast, &mut parsed.diagnostics);
-    let pipe = elaborate(&parsed.ast, &mut checked, &mut parsed.diagnostics);
-    let source = pipe.as_ref().map(|pipe| Source { ast: &parsed.ast, pipe, texts: &parsed.sources, chip });
-    let lowered = source
-        .filter(|_| parsed.diagnostics.errors() == 0)
-        .and_then(|source| lower(source, &mut checked, &mut parsed.diagnostics));
-    lowered.unwrap_or_else(|| {
-        let messages = parsed.diagnostics.list().iter().map(|one| render(&parsed.sources, one) + "\n");
-        panic!("{name} on {chip:?}:\n{}", messages.collect::<String>())
-    })
+    let mut parsed = parse(&WithPrelude::new(loader, chip), root, &Options { chip, ..Options::default() });
+    parsed.lower(chip).unwrap_or_else(|_| panic!("{name} on {chip:?}:\n{}", parsed.messages()))
 }
 
 /// Checks that a program's P4 is the program again, on each chip that the program is for.

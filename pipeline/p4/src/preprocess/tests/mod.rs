@@ -7,10 +7,11 @@ mod files;
 mod macros;
 mod places;
 
-use super::{Define, Options, Target, TokenKind, preprocess};
+use super::{Define, Options, TokenKind, preprocess};
 use crate::diagnostic::{Diagnostics, render};
 use crate::names::Names;
 use crate::source::{SourceMap, Texts};
+use sluice_asic::intrinsic::Architecture;
 
 /// A preprocessed program: its tokens with a blank between each two, a line per line of the text, and its messages.
 struct Output {
@@ -56,8 +57,8 @@ fn messages(text: &str) -> Vec<String> {
 #[test]
 fn the_macros_of_the_vendors_compiler_follow_the_chip() {
     let text = "__TARGET_TOFINO__ __p4c__ __p4c_major__ __p4c_minor__ __p4c_patchlevel__ __p4c_version__";
-    for (target, number) in [(Target::Tofino, 1), (Target::Tofino2, 2)] {
-        let options = Options { target, ..Options::default() };
+    for (chip, number) in [(Architecture::Tna, 1), (Architecture::T2na, 2)] {
+        let options = Options { chip, ..Options::default() };
         let output = run(&[("test.p4", text)], &options);
         assert_eq!(output.text, format!("{number} 1 9 13 4 \"9.13.4\""));
     }

@@ -18,7 +18,7 @@ use sluice_p4::diagnostic::{Diagnostics, render};
 use sluice_p4::prelude::WithPrelude;
 use sluice_p4::source::{SourceMap, Texts};
 use sluice_p4::syntax::ast::Ast;
-use sluice_p4::{Options, Target, parse};
+use sluice_p4::{Options, parse};
 
 /// A snippet after the check.
 pub(crate) struct Snippet {
@@ -30,12 +30,12 @@ pub(crate) struct Snippet {
 
 /// Parses and checks a text for a chip; the text begins after `#include <t2na.p4>` or `<tna.p4>`, on line 2.
 pub(crate) fn snippet(chip: Architecture, text: &str) -> Snippet {
-    let (target, include) = match chip {
-        Architecture::Tna => (Target::Tofino, "#include <tna.p4>\n"),
-        Architecture::T2na => (Target::Tofino2, "#include <t2na.p4>\n"),
+    let include = match chip {
+        Architecture::Tna => "#include <tna.p4>\n",
+        Architecture::T2na => "#include <t2na.p4>\n",
     };
     let loader = WithPrelude::new(Texts::new().with("snippet.p4", &format!("{include}{text}")), chip);
-    let options = Options { target, ..Options::default() };
+    let options = Options { chip, ..Options::default() };
     let parsed = parse(&loader, "snippet.p4", &options);
     let mut diagnostics = parsed.diagnostics;
     let checked = check(&parsed.ast, &mut diagnostics);

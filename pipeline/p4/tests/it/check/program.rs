@@ -7,7 +7,7 @@ use sluice_p4::check::Value;
 use sluice_p4::elaborate::{Binding, Pipe, elaborate};
 use sluice_p4::prelude::WithPrelude;
 use sluice_p4::source::Texts;
-use sluice_p4::{Options, Target, parse};
+use sluice_p4::{Options, parse};
 
 const PROGRAM: &str = "
 header eth_h { bit<48> dst; bit<48> src; bit<16> kind; }
@@ -212,7 +212,7 @@ fn blocks_with_other_parameters() {
 #[test]
 fn wrong_chip() {
     let loader = WithPrelude::new(Texts::new().with("a.p4", "#include <t2na.p4>"), Architecture::Tna);
-    let parsed = parse(&loader, "a.p4", &Options { target: Target::Tofino, ..Options::default() });
+    let parsed = parse(&loader, "a.p4", &Options { chip: Architecture::Tna, ..Options::default() });
     let message = &parsed.diagnostics.list()[0].message;
     assert!(message.contains("T2NA is the architecture of Tofino 2"), "{message}");
 }

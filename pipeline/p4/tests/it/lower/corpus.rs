@@ -5,12 +5,10 @@
 use crate::corpus::{Files, program};
 use sluice_asic::intrinsic::Architecture;
 use sluice_ir::verify::Severity as Level;
-use sluice_p4::check::check;
 use sluice_p4::diagnostic::{Severity, render};
-use sluice_p4::elaborate::elaborate;
-use sluice_p4::lower::{Source, findings, lower};
+use sluice_p4::lower::findings;
 use sluice_p4::prelude::WithPrelude;
-use sluice_p4::{Options, Target, parse};
+use sluice_p4::{Options, Step, parse};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -25,28 +23,20 @@ enum Outcome {
     Lowered,
 }
 
-fn outcome(program: &crate::corpus::Program, target: Target) -> Outcome {
-    let chip = match target {
-        Target::Tofino => Architecture::Tna,
-        Target::Tofino2 => Architecture::T2na,
-    };
+fn outcome(program: &crate::corpus::Program, chip: Architecture) -> Outcome {
     let folders = program.files.folders.iter().filter(|folder| !folder.ends_with("p4include"));
     let loader = WithPrelude::new(Files { folders: folders.cloned().collect() }, chip);
-    let options = Options { target, defines: program.defines.clone(), includes: Vec::new() };
-    let parsed = parse(&loader, &program.root.to_string_lossy(), &options);
-    let mut diagnostics = parsed.diagnostics;
-    let mut checked = check(&parsed.ast, &mut diagnostics);
-    if diagnostics.errors() > 0 {
-        return Outcome::Earlier;
-    }
-    let Some(pipe) = elaborate(&parsed.ast, &mut checked, &mut diagnostics) else { return Outcome::Earlier };
-    let source = Source { ast: &parsed.ast, pipe: &pipe, texts: &parsed.sources, chip };
-    let lowered = lower(source, &mut checked, &mut diagnostics);
-    let Some(lowered) = lowered else {
-        let errors = diagnostics.list().iter().filter(|one| one.severity == Severity::Error);
-        let (messages, texts): (Vec<String>, Vec<String>) =
-            errors.map(|one| (one.message.clone(), render(&parsed.sources, one))).unzip();
-        return Outcome::Refused(messages, texts.join("\n"));
+    let options = Options { chip, defines: program.defines.clone(), includes: Vec::new() };
+    let mut parsed = parse(&loader, &program.root.to_string_lossy(), &options);
+    let lowered = match parsed.lower(chip) {
+        Ok(lowered) => lowered,
+        Err(Step::Lower) => {
+            let errors = parsed.diagnostics.list().iter().filter(|one| one.severity == Severity::Error);
+            let (messages, texts): (Vec<String>, Vec<String>) =
+                errors.map(|one| (one.message.clone(), render(&parsed.sources, one))).unzip();
+            return Outcome::Refused(messages, texts.join("\n"));
+        }
+        Err(Step::Parse | Step::Check | Step::Elaborate) => return Outcome::Earlier,
     };
     let wrong = findings(&lowered.program).into_iter().filter(|one| one.severity == Level::Error);
     let (messages, texts): (Vec<String>, Vec<String>) =
@@ -87,11 +77,11 @@ fn public_programs_lower() {
         if only.as_ref().is_some_and(|only| *only != program.group) {
             continue;
         }
-        for &target in &program.chips {
+        for &chip in &program.chips {
             let count = groups.entry(program.group.clone()).or_default();
             count[0] += 1;
-            let (name, chip) = (program.root.display(), target);
-            match outcome(&program, target) {
+            let name = program.root.display();
+            match outcome(&program, chip) {
                 Outcome::Earlier => continue,
                 Outcome::Refused(messages, text) => {
                     count_all("refused", messages);

@@ -3,23 +3,20 @@
 
 use expect_test::expect_file;
 use sluice_asic::intrinsic::Architecture;
-use sluice_p4::check::check;
-use sluice_p4::elaborate::elaborate;
 use sluice_p4::prelude::WithPrelude;
 use sluice_p4::source::Texts;
-use sluice_p4::{Options, Target, p4info, parse};
+use sluice_p4::{Options, p4info, parse};
 
 const PROGRAM: &str = include_str!("p4info.p4");
 
 fn message() -> String {
     let texts = Texts::new().with("main.p4", PROGRAM);
-    let options = Options { target: Target::Tofino, ..Options::default() };
-    let parsed = parse(&WithPrelude::new(texts, Architecture::Tna), "main.p4", &options);
-    let mut diagnostics = parsed.diagnostics;
-    let mut checked = check(&parsed.ast, &mut diagnostics);
-    let pipe = elaborate(&parsed.ast, &mut checked, &mut diagnostics);
-    assert_eq!(diagnostics.errors(), 0, "{:?}", diagnostics.list());
-    pipe.map_or(String::new(), |pipe| p4info::print(&parsed.ast, &mut checked, &pipe, "tna"))
+    let options = Options { chip: Architecture::Tna, ..Options::default() };
+    let mut parsed = parse(&WithPrelude::new(texts, Architecture::Tna), "main.p4", &options);
+    let elaborated = parsed.elaborate();
+    assert_eq!(parsed.diagnostics.errors(), 0, "{:?}", parsed.diagnostics.list());
+    elaborated
+        .map_or(String::new(), |(mut checked, pipe)| p4info::print(&parsed.ast, &mut checked, &pipe, "tna"))
 }
 
 #[test]

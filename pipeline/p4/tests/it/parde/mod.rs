@@ -5,13 +5,10 @@
 use expect_test::expect_file;
 use sluice_asic::intrinsic::Architecture;
 use sluice_ir::{text, verify};
-use sluice_p4::check::check;
 use sluice_p4::diagnostic::{Severity, render};
-use sluice_p4::elaborate::elaborate;
-use sluice_p4::lower::{Source, lower};
 use sluice_p4::prelude::WithPrelude;
 use sluice_p4::source::Texts;
-use sluice_p4::{Options, Target, parse};
+use sluice_p4::{Options, parse};
 
 const GOLDEN: &str = include_str!("parde.txt");
 const SHELL: &str = include_str!("shell.p4");
@@ -30,9 +27,9 @@ fn parsers_and_deparsers_become_those_of_the_chip() {
 
 /// Returns the parser and deparser of ingress, notes, and errors.
 fn lowered(title: &str, part: &str) -> String {
-    let (target, chip) = match title.contains("Tofino 2") {
-        true => (Target::Tofino2, Architecture::T2na),
-        false => (Target::Tofino, Architecture::Tna),
+    let chip = match title.contains("Tofino 2") {
+        true => Architecture::T2na,
+        false => Architecture::Tna,
     };
     let (parser, deparser) = part.split_once("---\n").unwrap_or((part, "pkt.emit(hdr);\n"));
     let (before, states) = parser.split_once("===\n").unwrap_or(("", parser));
@@ -43,17 +40,10 @@ fn lowered(title: &str, part: &str) -> String {
          Mirror() mirror; Resubmit() resubmit; Digest<note_h>() digest; Checksum() sum;\napply {{\n{deparser}}}\n}}\n"
     );
     let texts = Texts::new().with("main.p4", &SHELL.replace("// PROGRAM\n", &program));
-    let options = Options { target, ..Options::default() };
-    let parsed = parse(&WithPrelude::new(texts, chip), "main.p4", &options);
-    let mut diagnostics = parsed.diagnostics;
-    let mut checked = check(&parsed.ast, &mut diagnostics);
-    let pipe = elaborate(&parsed.ast, &mut checked, &mut diagnostics);
-    let made = pipe.filter(|_| diagnostics.errors() == 0).and_then(|pipe| {
-        let source = Source { ast: &parsed.ast, pipe: &pipe, texts: &parsed.sources, chip };
-        lower(source, &mut checked, &mut diagnostics)
-    });
-    let Some(made) = made else {
-        let errors = diagnostics.list().iter().filter(|found| found.severity == Severity::Error);
+    let options = Options { chip, ..Options::default() };
+    let mut parsed = parse(&WithPrelude::new(texts, chip), "main.p4", &options);
+    let Ok(made) = parsed.lower(chip) else {
+        let errors = parsed.diagnostics.list().iter().filter(|found| found.severity == Severity::Error);
         return errors.map(|found| render(&parsed.sources, found) + "\n").collect();
     };
     let mut found = String::new();

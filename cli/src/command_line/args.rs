@@ -1,0 +1,63 @@
+//! The commands, each with its arguments.
+
+use clap::{Parser, Subcommand};
+
+/// Emulator of Tofino-style switches: shows whether a data-plane program fits the chip, and what it does to packets.
+///
+/// Without a command, replays the embedded sample capture through `l3-ecmp` on a Tofino 2.
+#[derive(Debug, Parser)]
+#[command(name = "sluice", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// Print JSON on stdout; diagnostics go to stderr
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print errors alone: no results for readers, progress, hints and notes. The exit code, --json and files remain
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the stage programs, or the parameters of one
+    Programs(crate::programs::ProgramsArgs),
+    /// Write a program to start from
+    New(crate::new::NewArgs),
+    /// Check a .sluice file: can it be read, is it legal, and with --place, does it fit; or check a P4 program
+    Check(crate::check::CheckArgs),
+    /// Place a program on a chip: does it fit, and with which stages, resources, PHV, parser rows and cycles
+    Report(crate::report::ReportArgs),
+    /// Run packet tests (.stf, .toml): entries, packets in, expected packets
+    Test(crate::test::TestArgs),
+    /// Send captures through an emulated switch, or through a network of switches
+    Replay(Box<crate::replay::ReplayArgs>),
+    /// Generate captures from a seed: UDP, TCP, RoCEv2, CNP, VXLAN, ARP, PFC, or flows and frames from a file
+    Gen(Box<crate::r#gen::GenArgs>),
+    /// Explain a word of the output: drop reason, report column, key, assumption
+    Explain(crate::explain::ExplainArgs),
+    /// Print the default entries of a program, print a template, or check a file of entries
+    Entries(crate::entries::EntriesArgs),
+    /// Measure whether ECMP hashing leaves links of a network idle (polarisation), under several hashing schemes
+    Polarization(Box<crate::polarization::PolarizationArgs>),
+    /// Run buffer scenarios, or contests of programs, from TOML files and check their expectations
+    Run(crate::run::RunArgs),
+    /// Repeat experiments of papers, and set their numbers beside the published ones
+    Reproduce(crate::reproduce::ReproduceArgs),
+    /// Compare two folders of contest results, number by number
+    Compare(crate::compare::CompareArgs),
+    /// Hunt for packets that break a property of a program; guided by coverage, shrunk to a small capture
+    Fuzz(Box<crate::fuzz::FuzzArgs>),
+    /// Count the flowlets of a capture, and measure in which order load balancers deliver it
+    Flowlets(Box<crate::flowlets::FlowletsArgs>),
+    /// Decode in-band telemetry (INT) in a capture
+    Int(crate::int::IntArgs),
+    /// Print the JSON Schema of an output of `--json`
+    Schema(crate::schema::SchemaArgs),
+    /// Print version, features, threads, chips and programs of this binary
+    Doctor,
+    /// Print a script with which a shell completes commands and options: bash, zsh, fish, elvish, powershell
+    Completions(crate::shell::CompletionsArgs),
+    /// Write the manual pages of all commands
+    Man(crate::shell::ManArgs),
+}

@@ -1,0 +1,7 @@
+//! Files that commands write: folders with a manifest, tables, timelines, traces, verdicts.
+
+pub(crate) mod files;
+pub(crate) mod rows;
+pub(crate) mod timeline;
+pub(crate) mod trace_out;
+pub(crate) mod verdict;
