@@ -111,8 +111,7 @@ pub fn contests(
     for part in &experiment.contest {
         let name = &part.file;
         let text = library.texts.get(name).ok_or_else(|| wrong(format!("there is no contest `{name}`")))?;
-        let table: toml::Table =
-            read(text).map_err(|e| wrong(format!("{name}: {e}")))?;
+        let table: toml::Table = read(text).map_err(|e| wrong(format!("{name}: {e}")))?;
         let rivals = if part.rivals { rivals } else { &[] };
         let mut changes = Vec::new();
         if !rivals.is_empty() || part.label.is_some() {

@@ -234,7 +234,7 @@ pub fn read_message(row: [u64; MESSAGE_COLUMNS.len()]) -> Option<Sent> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contest::samples::{LinkSamples, SwitchSamples};
+    use crate::contest::results::samples::{LinkSamples, SwitchSamples};
     use serde_json::Value;
 
     #[test]

@@ -51,7 +51,7 @@ impl Serialize for Figure {
 }
 
 /// Serializes the value of each seed alone.
-pub(super) fn values<S: Serializer>(figure: &Figure, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn values<S: Serializer>(figure: &Figure, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(figure.0.iter().map(|value| i64::try_from(*value).ok()))
 }
 
