@@ -78,7 +78,7 @@ impl P4Args {
     }
 
     /// Makes all paths relative to a folder.
-    fn relative_to(&mut self, folder: &Path) {
+    pub(crate) fn relative_to(&mut self, folder: &Path) {
         self.folders.iter_mut().for_each(|one| *one = folder.join(&*one));
         self.includes.iter_mut().for_each(|one| *one = folder.join(&*one).display().to_string());
     }

@@ -190,7 +190,7 @@ fn both_share_one_stateful_alu_in_one_stage() {
     let w = world();
     assert_eq!(verify_placement(&w.program, &w.placement), []);
     let report = Report::new(&w.program, &w.placement);
-    let ghosts: Vec<_> = report.tables.iter().filter(|t| t.ghost).collect();
+    let ghosts: Vec<_> = report.tables.iter().filter(|t| t.control == "ghost").collect();
     assert!(!ghosts.is_empty());
     let shown = sluice_report::text(&report);
     assert!(shown.lines().any(|l| l.contains(" ghost ")), "{shown}");

@@ -159,12 +159,11 @@ fn a_carry_goes_from_an_even_container_to_the_next() {
         // A parameter of 64 bits takes two words of the bus.
         let report = Report::new(&p, &placement);
         assert!(report.totals[Column::Slots32.index()] >= 2);
-        let shown = |name: &str, containers: &[String; 2]| {
-            as_text(&report).contains(&format!("{name} {}-{}", containers[0], containers[1]))
-        };
+        let shown =
+            |name: &str, [low, high]: [&str; 2]| as_text(&report).contains(&format!("{name} {low}-{high}"));
         let carried: Vec<&str> = report.phv.carries.iter().map(|c| c.name.as_str()).collect();
         assert_eq!(carried, ["h.a", "h.b", "h.out", "m.sum"]);
-        assert!(report.phv.carries.iter().all(|c| shown(&c.name, &c.containers)), "{}", as_text(&report));
+        assert!(report.phv.carries.iter().all(|c| shown(&c.name, [&c.low, &c.high])), "{}", as_text(&report));
     }
 }
 
