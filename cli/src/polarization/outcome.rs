@@ -12,8 +12,6 @@ use sluice_hashing::scheme::Scheme;
 /// All results of a run.
 #[derive(Serialize)]
 pub(super) struct Report<'a> {
-    #[serde(skip)]
-    pub(super) args: &'a PolarizationArgs,
     /// Name of the program of `--packets`.
     #[serde(skip)]
     pub(super) program: Option<&'a str>,
@@ -87,7 +85,6 @@ impl<'a> Report<'a> {
             name: draws.name,
         };
         Report {
-            args,
             program,
             network,
             schema: "sluice.polarization/1",

@@ -20,13 +20,16 @@ pub(crate) struct FileOfProgram {
     pub(crate) text: Arc<str>,
 }
 
+/// A file that was read, or could not be.
+type ReadFile = (PathBuf, Result<Arc<str>, Unread>);
+
 /// Reads files from disk: `#include "x"` from the folder of the including file first, then from the folders of `-I`. A copy shares
 /// what was read.
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     folders: Vec<PathBuf>,
     /// What was read of P4 programs, in order.
-    read: Rc<RefCell<Vec<(PathBuf, Result<Arc<str>, Unread>)>>>,
+    read: Rc<RefCell<Vec<ReadFile>>>,
 }
 
 impl Disk {
