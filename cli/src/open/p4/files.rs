@@ -1,8 +1,9 @@
 //! Files of programs on disk. A file is read once, however often a program is read.
 
-use crate::console::fail::Failure;
+use crate::console::fail::{Failure, reason};
 use sluice_ir::text::MAX_TEXT;
 use sluice_p4::source::{Include, IncludeKind, LoadError, Loaded, Loader};
+use sluice_program_file::p4::is_p4;
 use std::cell::RefCell;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -64,7 +65,7 @@ impl Disk {
 
 impl Loader for Disk {
     fn load(&self, include: &Include<'_>) -> Result<Loaded, LoadError> {
-        if include.kind == IncludeKind::Root && include.name.ends_with(".sluice") {
+        if include.kind == IncludeKind::Root && !is_p4(Path::new(include.name)) {
             let text = in_text_form(Path::new(include.name))?.into();
             return Ok(Loaded { name: include.name.to_owned(), text });
         }
@@ -106,7 +107,7 @@ enum Unread {
 fn read(path: &Path) -> Result<String, Unread> {
     let wrong = |e: std::io::Error| match e.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => Unread::Missing,
-        _ => Unread::Because(e.to_string()),
+        _ => Unread::Because(reason(&e)),
     };
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(wrong)?;

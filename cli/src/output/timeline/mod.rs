@@ -220,7 +220,12 @@ mod tests {
     #[test]
     fn names_say_what_a_file_becomes() {
         assert_eq!(target("a/b.csv").unwrap().format, Some(Format::Csv));
-        assert_eq!(target("b.parquet").unwrap().format, Some(Format::Parquet));
+        match target("b.parquet") {
+            Ok(target) => {
+                assert_eq!((target.format, Format::Parquet.is_written()), (Some(Format::Parquet), true))
+            }
+            Err(error) => assert_eq!((error.as_str(), Format::Parquet.is_written()), (NO_PARQUET, false)),
+        }
         assert_eq!(target("b.svg").unwrap().format, None);
         assert!(target("b.txt").is_err() && target("csv").is_err());
         assert!(interval("0").is_err() && interval("1us") == Ok(Duration::from_micros(1)));
