@@ -63,7 +63,7 @@ pub struct Contest {
     /// Cables and entries that change during the run, each with its place in the file for errors.
     #[serde(default)]
     pub schedule: Vec<Spanned<ScheduleSetting>>,
-    /// Keys that vary, as [`super::Point::parse_all`] reads them; a contest by itself ignores them.
+    /// Keys that vary, as [`crate::contest::Point::parse_all`] reads them; a contest by itself ignores them.
     #[serde(default)]
     pub sweep: toml::Table,
     /// The programs, each with its place in the file for errors.

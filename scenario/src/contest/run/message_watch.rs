@@ -96,7 +96,7 @@ impl Observer for MessagePath {
 /// records the spans of the message's frames; the request's `message` is set here.
 ///
 /// # Errors
-/// Those of [`run_contest`](super::run_contest); or if there is no such message, or there would be too many samples.
+/// Those of [`run_contest`](crate::contest::run_contest); or if there is no such message, or there would be too many samples.
 pub fn watch_flow<F: Files>(
     contest: &Contest,
     setup: &ContestSetup<'_, F>,

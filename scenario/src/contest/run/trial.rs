@@ -44,7 +44,7 @@ impl<'c> Trial<'c> {
     /// Prepares a program with the contest's first seed.
     ///
     /// # Errors
-    /// Those of [`run_contest`](super::run_contest) before its first run.
+    /// Those of [`run_contest`](crate::contest::run_contest) before its first run.
     pub fn new<F: Files>(
         contest: &'c Contest,
         setup: &ContestSetup<'c, F>,
