@@ -53,7 +53,7 @@ pub fn read_table<'t, T: Deserialize<'t>>(span: Range<usize>, table: DeTable<'t>
     T::deserialize(Node { value: DeValue::Table(table), span })
 }
 
-/// What is wrong with a TOML file.
+/// A mistake in a TOML file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// Keys that lead to the value; indexes of lists are left out.

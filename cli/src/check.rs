@@ -39,7 +39,7 @@ struct Checked {
     warnings: Vec<String>,
     /// Mistakes and warnings as JSON.
     findings: Vec<Value>,
-    /// What the program approximates or ignores, as JSON, if it is in P4.
+    /// Notes on parts that the lowering approximates or ignores, as JSON; `None` for programs that are not P4.
     notes: Option<Value>,
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct CompareArgs {
 /// Programs of a folder: contest with its sweep, then label, then the numbers by name and seed.
 type Programs = BTreeMap<(String, String), BTreeMap<String, BTreeMap<u64, i128>>>;
 
-/// What is read from `contest.json`.
+/// The parts of `contest.json` that a comparison reads.
 #[derive(Deserialize)]
 struct Results {
     contests: Vec<Contest>,

@@ -38,7 +38,7 @@ pub enum OpenError {
     Unread {
         /// File that the loader was asked for.
         file: String,
-        /// What the loader says.
+        /// Error of the loader.
         error: LoadError,
     },
     /// The program, or the declarations beside it, have mistakes.
@@ -54,7 +54,7 @@ pub enum OpenError {
     Unknown {
         /// The program's name as a path, in case that a file was meant.
         path: PathBuf,
-        /// What the catalogue says.
+        /// Error of the catalogue.
         error: UnknownProgram,
     },
     /// The program of a role cannot be opened.

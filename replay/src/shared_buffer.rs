@@ -55,7 +55,7 @@ pub struct BufferState {
     pub size_bytes: u64,
     /// Number of partitions.
     pub partitions: u16,
-    /// What the profile accepted, a sentence each.
+    /// Settings that the profile accepted, a sentence each.
     pub accepted: Vec<String>,
     /// Notes of the profile.
     pub notes: Vec<String>,

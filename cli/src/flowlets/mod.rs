@@ -80,7 +80,7 @@ struct SettledAt {
     settled: Settled,
 }
 
-/// What settled on one path with one timeout.
+/// Result of letting flowlets settle on one path with one timeout.
 struct OnPath {
     timeout_ps: u64,
     path: usize,

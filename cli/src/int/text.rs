@@ -6,7 +6,7 @@ use crate::console::table::{Columns, of_columns, table};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// What was decoded, and its figures by node and port: `sluice.int/1`.
+/// Decoded telemetry, with its figures by node and port: `sluice.int/1`.
 #[derive(Serialize)]
 pub(super) struct Outcome<'a> {
     pub(super) schema: &'static str,

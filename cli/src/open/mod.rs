@@ -1,4 +1,4 @@
-//! What a command names: programs, chips, ports, entries, networks, buffer profiles, captures.
+//! Opens the inputs that a command names: programs, chips, ports, entries, networks, buffer profiles, captures.
 
 pub(crate) mod buffer_profile;
 pub(crate) mod captures;

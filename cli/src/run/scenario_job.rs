@@ -32,7 +32,7 @@ pub(crate) struct ScenarioJob {
 #[derive(Clone, Serialize)]
 struct Configuration {
     version: &'static str,
-    /// What the scenario file says about the run.
+    /// Settings of the scenario file that describe the run.
     scenario: Value,
     /// SHA-256 of each file that the scenario names.
     files: BTreeMap<String, String>,

@@ -43,7 +43,7 @@ pub(crate) struct TestArgs {
     placing: Placing,
 }
 
-/// What all tests of a command share.
+/// Settings and programs that all tests of a command share.
 struct Shared<'a> {
     args: &'a TestArgs,
     /// The catalogue with the program of all tests, if that is a file in the text form.

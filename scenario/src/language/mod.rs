@@ -1,4 +1,4 @@
-//! What files of scenarios and of contests have in common: expressions, grids of values, seeds.
+//! Parts that files of scenarios and of contests share: expressions, grids of values, seeds.
 
 pub(crate) mod expr;
 pub(crate) mod grid;

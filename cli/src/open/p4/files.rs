@@ -29,7 +29,7 @@ type ReadFile = (PathBuf, Result<Arc<str>, Unread>);
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     folders: Vec<PathBuf>,
-    /// What was read of P4 programs, in order.
+    /// Files of P4 programs that were read, in order.
     read: Rc<RefCell<Vec<ReadFile>>>,
 }
 

@@ -39,7 +39,7 @@ struct Identity {
 #[derive(Serialize)]
 struct Configuration {
     version: &'static str,
-    /// What the contest file says about the run.
+    /// Settings of the contest file that describe the run.
     contest: Value,
     /// SHA-256 of each file that the contest names.
     files: BTreeMap<String, String>,

@@ -30,7 +30,7 @@ pub(super) struct Key<T: 'static> {
     read: Read<T>,
 }
 
-/// What stands for a key that a table lacks. Values are as in a file.
+/// Default of a key that a table lacks. Values are as in a file.
 #[derive(Clone, Copy)]
 enum Absent {
     /// The reader of the table decides; the handbook says so in these words.
