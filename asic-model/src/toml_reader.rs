@@ -4,15 +4,17 @@
 //! such an error type, so no message is taken apart.
 
 use crate::names::did_you_mean;
-use serde::de::value::{MapAccessDeserializer, SeqDeserializer, StrDeserializer, StringDeserializer};
-use serde::de::{DeserializeSeed, Error, Expected, IntoDeserializer, MapAccess, Unexpected, Visitor};
+use serde::de::value::{MapAccessDeserializer, StrDeserializer, StringDeserializer};
+use serde::de::{
+    DeserializeSeed, Error, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor,
+};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_spanned::de::{SpannedDeserializer, is_spanned};
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeArray, DeTable, DeValue};
 
 /// Returns the line, from 1, of a byte of a text.
 #[must_use]
@@ -202,37 +204,156 @@ impl<'t> From<Spanned<DeValue<'t>>> for Node<'t> {
     }
 }
 
+/// A value that is neither a list nor a table, as serde knows it.
+enum Scalar<'t> {
+    Text(Cow<'t, str>),
+    Signed(i64),
+    Unsigned(u64),
+    Float(f64),
+    Flag(bool),
+}
+
+/// Reads a value that is neither a list nor a table, or returns the list or table.
+fn scalar(value: DeValue<'_>) -> Result<Result<Scalar<'_>, DeValue<'_>>, Mistake> {
+    let out_of_range = |number: &dyn Display| Mistake::new(format!("the number {number} is out of range"));
+    Ok(Ok(match value {
+        DeValue::String(text) => Scalar::Text(text),
+        DeValue::Integer(number) => {
+            let (digits, radix) = (number.as_str(), number.radix());
+            match (i64::from_str_radix(digits, radix), u64::from_str_radix(digits, radix)) {
+                (Ok(number), _) => Scalar::Signed(number),
+                (_, Ok(number)) => Scalar::Unsigned(number),
+                _ => return Err(out_of_range(&number)),
+            }
+        }
+        DeValue::Float(number) => match number.as_str().parse::<f64>() {
+            Ok(float) if float.is_finite() || number.as_str().contains(['i', 'n']) => Scalar::Float(float),
+            _ => return Err(out_of_range(&number)),
+        },
+        DeValue::Boolean(flag) => Scalar::Flag(flag),
+        DeValue::Datetime(time) => Scalar::Text(time.to_string().into()),
+        list_or_table @ (DeValue::Array(_) | DeValue::Table(_)) => return Ok(Err(list_or_table)),
+    }))
+}
+
+impl<'t> Scalar<'t> {
+    fn visit<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self {
+            Scalar::Text(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
+            Scalar::Text(Cow::Owned(text)) => visitor.visit_string(text),
+            Scalar::Signed(number) => visitor.visit_i64(number),
+            Scalar::Unsigned(number) => visitor.visit_u64(number),
+            Scalar::Float(number) => visitor.visit_f64(number),
+            Scalar::Flag(flag) => visitor.visit_bool(flag),
+        }
+    }
+}
+
+/// Returns the mistake of a value that is not of the kind that is expected.
+fn unexpected(value: DeValue<'_>, expected: &dyn Expected) -> Mistake {
+    match scalar(value) {
+        Err(mistake) => mistake,
+        Ok(Err(DeValue::Array(_))) => Mistake::invalid_type(Unexpected::Seq, expected),
+        Ok(Err(_)) => Mistake::invalid_type(Unexpected::Map, expected),
+        Ok(Ok(Scalar::Text(text))) => Mistake::invalid_type(Unexpected::Str(&text), expected),
+        Ok(Ok(Scalar::Signed(number))) => Mistake::invalid_type(Unexpected::Signed(number), expected),
+        Ok(Ok(Scalar::Unsigned(number))) => Mistake::invalid_type(Unexpected::Unsigned(number), expected),
+        Ok(Ok(Scalar::Float(number))) => Mistake::invalid_type(Unexpected::Float(number), expected),
+        Ok(Ok(Scalar::Flag(flag))) => Mistake::invalid_type(Unexpected::Bool(flag), expected),
+    }
+}
+
+/// Methods for each kind of value that a type may ask for. Each type of the product gets its own copies, so a copy holds the
+/// code of that kind alone.
 impl<'t> Deserializer<'t> for Node<'t> {
     type Error = Mistake;
 
     fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        let out_of_range =
-            |number: &dyn Display| Mistake::new(format!("the number {number} is out of range"));
-        let result = match self.value {
-            DeValue::String(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
-            DeValue::String(Cow::Owned(text)) => visitor.visit_string(text),
-            DeValue::Integer(number) => {
-                let (digits, radix) = (number.as_str(), number.radix());
-                match (i64::from_str_radix(digits, radix), u64::from_str_radix(digits, radix)) {
-                    (Ok(number), _) => visitor.visit_i64(number),
-                    (_, Ok(number)) => visitor.visit_u64(number),
-                    _ => Err(out_of_range(&number)),
-                }
+        let at = self.span.start;
+        let result = match scalar(self.value) {
+            Ok(Ok(scalar)) => scalar.visit(visitor),
+            Ok(Err(DeValue::Array(list))) => {
+                let mut list = List(list.into_iter());
+                let length = list.0.len();
+                visitor.visit_seq(&mut list).and_then(|value| list.end(length).map(|()| value))
             }
-            DeValue::Float(number) => match number.as_str().parse::<f64>() {
-                Ok(float) if float.is_finite() || number.as_str().contains(['i', 'n']) => {
-                    visitor.visit_f64(float)
-                }
-                _ => Err(out_of_range(&number)),
-            },
-            DeValue::Boolean(flag) => visitor.visit_bool(flag),
-            DeValue::Datetime(time) => visitor.visit_string(time.to_string()),
-            DeValue::Array(list) => {
-                SeqDeserializer::new(list.into_iter().map(Node::from)).deserialize_any(visitor)
-            }
-            DeValue::Table(table) => visitor.visit_map(Entries::of(table)),
+            Ok(Err(DeValue::Table(table))) => visitor.visit_map(Entries::of(table)),
+            Ok(Err(value)) => Err(unexpected(value, &visitor)),
+            Err(mistake) => Err(mistake),
         };
-        result.map_err(|mistake| mistake.at(self.span.start))
+        result.map_err(|mistake| mistake.at(at))
+    }
+
+    fn deserialize_i64<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        let at = self.span.start;
+        let result = match scalar(self.value) {
+            Ok(Ok(scalar)) => scalar.visit(visitor),
+            Ok(Err(value)) => Err(unexpected(value, &visitor)),
+            Err(mistake) => Err(mistake),
+        };
+        result.map_err(|mistake| mistake.at(at))
+    }
+
+    fn deserialize_i8<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.deserialize_i64(visitor)
+    }
+
+    fn deserialize_i16<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.deserialize_i64(visitor)
+    }
+
+    fn deserialize_i32<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.deserialize_i64(visitor)
+    }
+
+    fn deserialize_u8<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.deserialize_i64(visitor)
+    }
+
+    fn deserialize_u16<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.deserialize_i64(visitor)
+    }
+
+    fn deserialize_u32<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.deserialize_i64(visitor)
+    }
+
+    fn deserialize_u64<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.deserialize_i64(visitor)
+    }
+
+    fn deserialize_f64<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.deserialize_i64(visitor)
+    }
+
+    fn deserialize_bool<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.deserialize_i64(visitor)
+    }
+
+    fn deserialize_str<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.deserialize_i64(visitor)
+    }
+
+    fn deserialize_string<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.deserialize_i64(visitor)
+    }
+
+    fn deserialize_seq<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        let at = self.span.start;
+        let result = match self.value {
+            DeValue::Array(list) => visitor.visit_seq(List(list.into_iter())),
+            value => Err(unexpected(value, &visitor)),
+        };
+        result.map_err(|mistake| mistake.at(at))
+    }
+
+    fn deserialize_map<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        let at = self.span.start;
+        let result = match self.value {
+            DeValue::Table(table) => visitor.visit_map(Entries::of(table)),
+            value => Err(unexpected(value, &visitor)),
+        };
+        result.map_err(|mistake| mistake.at(at))
     }
 
     fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
@@ -258,9 +379,9 @@ impl<'t> Deserializer<'t> for Node<'t> {
             return visitor.visit_map(SpannedDeserializer::new(self, span));
         }
         match self.value {
-            DeValue::Table(_) => self.deserialize_any(visitor),
+            DeValue::Table(_) => self.deserialize_map(visitor),
             // What a type of serde expects is its name in Rust.
-            _ => self.deserialize_any(Table(visitor)),
+            value => Err(unexpected(value, &"a table").at(self.span.start)),
         }
     }
 
@@ -292,19 +413,33 @@ impl<'t> Deserializer<'t> for Node<'t> {
 
     forward_to_deserialize_any! {
         <V: Visitor<'t>>
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit_struct seq tuple
-        tuple_struct map identifier ignored_any
+        i128 u128 f32 char bytes byte_buf unit_struct tuple tuple_struct identifier ignored_any
     }
 }
 
-/// Refuses every value, because a table is expected.
-struct Table<V>(V);
+/// Elements of a list that are left to read.
+struct List<'t>(<DeArray<'t> as IntoIterator>::IntoIter);
 
-impl<'t, V: Visitor<'t>> Visitor<'t> for Table<V> {
-    type Value = V::Value;
+impl List<'_> {
+    /// Refuses a list of `length` elements of which a type with a fixed number of elements left some.
+    fn end(&self, length: usize) -> Result<(), Mistake> {
+        let read = length - self.0.len();
+        match self.0.len() {
+            0 => Ok(()),
+            _ => Err(Mistake::new(format!("found a list of {length}, expected a list of {read}"))),
+        }
+    }
+}
 
-    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("a table")
+impl<'t> SeqAccess<'t> for List<'t> {
+    type Error = Mistake;
+
+    fn next_element_seed<T: DeserializeSeed<'t>>(&mut self, seed: T) -> Result<Option<T::Value>, Mistake> {
+        self.0.next().map(|element| seed.deserialize(Node::from(element))).transpose()
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.0.len())
     }
 }
 

@@ -144,6 +144,10 @@ impl Arrivals<'_> {
 }
 
 impl Sink for Arrivals<'_> {
+    fn watches(&self) -> bool {
+        false
+    }
+
     fn sent(&mut self, packet: &Left, _: &[u8], _: &[u8]) {
         let uplink = self.placed.front(packet.egress_port).and_then(|f| f.0.checked_sub(self.first));
         let Some((flow, number)) = self.frame(packet.tag).and_then(|f| f.of) else { return };

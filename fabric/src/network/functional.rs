@@ -12,16 +12,16 @@ use sluice_asic::units::Time;
 const HOPS: u32 = 64;
 
 /// One observer of all switches, or one for each switch.
-pub(super) enum Observers<'a, O> {
-    One(&'a mut O),
-    Each(&'a mut [O]),
+pub(super) enum Observers<'a> {
+    One(&'a mut dyn Observer),
+    Each(Vec<&'a mut (dyn Observer + Send)>),
 }
 
-impl<O> Observers<'_, O> {
-    fn of(&mut self, switch: usize) -> Option<&mut O> {
+impl Observers<'_> {
+    fn of(&mut self, switch: usize) -> Option<&mut dyn Observer> {
         match self {
-            Observers::One(all) => Some(all),
-            Observers::Each(list) => list.get_mut(switch),
+            Observers::One(all) => Some(&mut **all),
+            Observers::Each(list) => list.get_mut(switch).map(|one| &mut **one as &mut dyn Observer),
         }
     }
 }
@@ -31,7 +31,7 @@ impl Network {
     pub(super) fn advance_functional(
         &mut self,
         goal: Goal,
-        observers: &mut Observers<'_, impl Observer>,
+        observers: &mut Observers<'_>,
     ) -> Result<(), NetworkError> {
         while let Some(now) = self.next_time().filter(|time| *time <= goal.until) {
             if goal.drain && !self.is_busy() {
@@ -49,11 +49,7 @@ impl Network {
     }
 
     /// Runs all events of one time.
-    fn instant(
-        &mut self,
-        now: Time,
-        observers: &mut Observers<'_, impl Observer>,
-    ) -> Result<(), NetworkError> {
+    fn instant(&mut self, now: Time, observers: &mut Observers<'_>) -> Result<(), NetworkError> {
         self.now = self.now.max(now);
         for hop in 0..=HOPS {
             if hop == HOPS {
@@ -85,7 +81,7 @@ impl Network {
         &mut self,
         index: usize,
         until: Time,
-        observers: &mut Observers<'_, impl Observer>,
+        observers: &mut Observers<'_>,
     ) -> Result<(), NetworkError> {
         let (Some(node), Some(observer)) = (self.nodes.get_mut(index), observers.of(index)) else {
             return Ok(());

@@ -248,7 +248,7 @@ impl Network {
     ///
     /// # Errors
     /// If a switch rejects a scheduled operation.
-    pub fn advance(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), NetworkError> {
+    pub fn advance(&mut self, until: Time, observer: &mut dyn Observer) -> Result<(), NetworkError> {
         let goal = Goal { until, drain: false };
         if !self.timed {
             return self.advance_functional(goal, &mut Observers::One(observer));
@@ -275,7 +275,7 @@ impl Network {
         threads: usize,
         observers: &mut [O],
     ) -> Result<(), NetworkError> {
-        self.parallel(Goal { until, drain: false }, threads, observers)?;
+        self.parallel(Goal { until, drain: false }, threads, each(observers))?;
         if !self.timed {
             return Ok(());
         }
@@ -290,7 +290,7 @@ impl Network {
     ///
     /// # Errors
     /// Those of [`Network::advance`].
-    pub fn drain(&mut self, end: Time, observer: &mut impl Observer) -> Result<(), NetworkError> {
+    pub fn drain(&mut self, end: Time, observer: &mut dyn Observer) -> Result<(), NetworkError> {
         let goal = Goal { until: end, drain: true };
         if !self.timed {
             return self.advance_functional(goal, &mut Observers::One(observer));
@@ -310,14 +310,14 @@ impl Network {
         threads: usize,
         observers: &mut [O],
     ) -> Result<(), NetworkError> {
-        self.parallel(Goal { until: end, drain: true }, threads, observers)
+        self.parallel(Goal { until: end, drain: true }, threads, each(observers))
     }
 
-    fn parallel<O: Observer + Send>(
+    fn parallel<'o>(
         &mut self,
         goal: Goal,
         threads: usize,
-        observers: &mut [O],
+        observers: Vec<&'o mut (dyn Observer + Send + 'o)>,
     ) -> Result<(), NetworkError> {
         let (found, expected) = (observers.len(), self.nodes.len());
         if found != expected {
@@ -471,6 +471,11 @@ fn wire_mut<'n>(nodes: &'n mut [Node], setup: &NetworkSetup, link: LinkId, way: 
     let end = setup.links.get(link.0 as usize)?.ends[way as usize];
     let mut outlets = nodes.get_mut(end.switch.0 as usize)?.outlets.iter_mut();
     outlets.find(|out| out.wire.link == link && out.wire.way == way).map(|out| &mut out.wire)
+}
+
+/// Returns the observers of all switches as the network's own code takes them, which is compiled once for all kinds.
+fn each<O: Observer + Send>(observers: &mut [O]) -> Vec<&mut (dyn Observer + Send)> {
+    observers.iter_mut().map(|one| one as &mut (dyn Observer + Send)).collect()
 }
 
 fn failed(setup: &NetworkSetup, index: usize, source: SwitchError) -> NetworkError {

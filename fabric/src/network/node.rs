@@ -187,7 +187,7 @@ impl Node {
     }
 
     /// Runs switch and hosts up to and including `until`. Frames that are not here yet must not act before then.
-    pub(super) fn run(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), SwitchError> {
+    pub(super) fn run(&mut self, until: Time, observer: &mut dyn Observer) -> Result<(), SwitchError> {
         if self.hosts.is_empty() {
             return self.run_switch(until, observer);
         }
@@ -221,7 +221,7 @@ impl Node {
     }
 
     /// Runs the switch without its hosts, up to and including `until`.
-    fn run_switch(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), SwitchError> {
+    fn run_switch(&mut self, until: Time, observer: &mut dyn Observer) -> Result<(), SwitchError> {
         let mut given = 0;
         // Frames that cannot act by `until` are left for the next call, so that results do not depend on whether they
         // are here yet.
@@ -239,7 +239,7 @@ impl Node {
     }
 
     /// Passes the first frame of an inlet, which is the first in `heads`, to the switch.
-    fn receive(&mut self, time: Time, number: u16, observer: &mut impl Observer) -> Result<(), SwitchError> {
+    fn receive(&mut self, time: Time, number: u16, observer: &mut dyn Observer) -> Result<(), SwitchError> {
         let Node { switch, inlets, heads, id, .. } = self;
         let Some(inlet) = inlets.get_mut(usize::from(number)) else { return Ok(()) };
         let (port, link) = (inlet.port, inlet.from.map(|(link, way, _)| (link, way)));
@@ -261,7 +261,7 @@ impl Node {
         given.unwrap_or(Ok(()))
     }
 
-    fn advance(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), SwitchError> {
+    fn advance(&mut self, until: Time, observer: &mut dyn Observer) -> Result<(), SwitchError> {
         let Some(mut timeline) = self.timeline.take() else { return self.step(until, observer) };
         let id = self.id;
         while let Some(at) = timeline.next_look(&mut self.switch).filter(|at| *at <= until) {
@@ -274,7 +274,7 @@ impl Node {
         Ok(())
     }
 
-    fn step(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), SwitchError> {
+    fn step(&mut self, until: Time, observer: &mut dyn Observer) -> Result<(), SwitchError> {
         let mut sink = NodeSink {
             id: self.id,
             outlets: &mut self.outlets,
@@ -304,7 +304,7 @@ fn take_in(inlets: &mut [Inlet], heads: &mut Heads, number: usize, first_bit: Ti
 }
 
 /// Puts frames that the switch sends on wires, on cables of hosts, or out of the network.
-struct NodeSink<'a, O> {
+struct NodeSink<'a> {
     id: SwitchId,
     outlets: &'a mut [Outlet],
     outlet_of: &'a [u16],
@@ -313,10 +313,10 @@ struct NodeSink<'a, O> {
     sending: &'a mut Vec<u16>,
     delivered: &'a mut u64,
     delivered_bytes: &'a mut u64,
-    observer: &'a mut O,
+    observer: &'a mut dyn Observer,
 }
 
-impl<O: Observer> NodeSink<'_, O> {
+impl NodeSink<'_> {
     /// Puts the frame on the cable of the port's host, if it has one.
     fn hand_over(&mut self, left: &Left, head: &[u8], tail: &[u8]) {
         let number = self.host_of.get(usize::from(left.egress_port)).copied().unwrap_or(EDGE);
@@ -363,7 +363,7 @@ fn put_padded(lane: &mut Lane, time: Time, left: &Left, [head, tail]: [&[u8]; 2]
 /// Padding of short frames.
 const ZEROS: [u8; 64] = [0; 64];
 
-impl<O: Observer> Sink for NodeSink<'_, O> {
+impl Sink for NodeSink<'_> {
     fn watches(&self) -> bool {
         self.observer.watches()
     }

@@ -40,7 +40,7 @@ pub struct LinkFrame {
 
 /// Observer of a network's events. A frame's bytes are `head` followed by `tail`.
 ///
-/// Every method does nothing by default, and then costs nothing. All events of one switch, and of the links that it
+/// Every method does nothing by default. All events of one switch, and of the links that it
 /// sends on, come in an order that depends neither on threads nor on the steps of [`advance`](super::Network::advance).
 /// The exception is [`Observer::entered`]: its place among the other events depends on these steps, because a switch
 /// gets a frame some time before the frame can act. The order of events of different switches depends on the

@@ -123,7 +123,7 @@ impl Exchange {
         index: usize,
         node: &mut Node,
         until: Time,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Result<(), SwitchError> {
         self.deliver(index, node);
         let result = node.run(until, observer);
@@ -290,7 +290,7 @@ impl Rounds {
         &mut self,
         nodes: &mut [Node],
         exchange: &Exchange,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Result<(), (usize, SwitchError)> {
         while self.plan(exchange) {
             for &index in &self.active {
@@ -305,11 +305,11 @@ impl Rounds {
     ///
     /// # Errors
     /// The failing switch with the lowest index in its round, with its error.
-    pub(super) fn run_parallel<O: Observer + Send>(
+    pub(super) fn run_parallel<'o>(
         &mut self,
         nodes: &mut [Node],
         exchange: &Exchange,
-        observers: &mut [O],
+        observers: Vec<&mut (dyn Observer + Send + 'o)>,
         threads: usize,
     ) -> Result<(), (usize, SwitchError)> {
         let switches = 0..nodes.len();
@@ -340,9 +340,9 @@ impl Rounds {
 }
 
 /// Threads that share the rounds of one run.
-struct Team<'a, O> {
+struct Team<'a, 'o> {
     exchange: &'a Exchange,
-    slots: Vec<Mutex<(&'a mut Node, &'a mut O)>>,
+    slots: Vec<Mutex<(&'a mut Node, &'a mut (dyn Observer + Send + 'o))>>,
     rounds: RwLock<&'a mut Rounds>,
     /// For each switch: true if a thread has taken it in this round.
     taken: Vec<AtomicBool>,
@@ -352,7 +352,7 @@ struct Team<'a, O> {
     panicked: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-impl<O: Observer + Send> Team<'_, O> {
+impl Team<'_, '_> {
     /// Runs rounds as one of the threads; thread 0 plans them.
     fn work(&self, number: usize) {
         loop {
@@ -394,7 +394,7 @@ impl<O: Observer + Send> Team<'_, O> {
     fn run(&self, index: usize, until: Time) {
         let run = || {
             let (node, observer) = &mut *lock(&self.slots[index]);
-            self.exchange.run(index, node, until, *observer)
+            self.exchange.run(index, node, until, &mut **observer)
         };
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(())) => {}

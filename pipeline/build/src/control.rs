@@ -72,8 +72,11 @@ impl<'b> Control<'b> {
     /// If the test is decided while the program is built, only the arm taken is added.
     #[track_caller]
     pub fn if_(&mut self, test: impl Test, then: impl FnOnce(&mut Self)) -> Else<'_, 'b> {
-        let loc = Loc::caller();
-        let kind = match test.test().0 {
+        self.branch(test.test().0, &mut once(then), Loc::caller())
+    }
+
+    fn branch(&mut self, test: TestKind, then: &mut dyn FnMut(&mut Self), loc: Loc) -> Else<'_, 'b> {
+        let kind = match test {
             TestKind::Known(true) => {
                 then(self);
                 return Else { control: self, arm: OtherArm::Never };
@@ -129,10 +132,23 @@ impl<'b> Control<'b> {
     }
 
     /// Returns the statements that `inner` records, as a separate block.
-    fn nested(&mut self, inner: impl FnOnce(&mut Self)) -> Vec<Line> {
+    fn nested(&mut self, inner: &mut dyn FnMut(&mut Self)) -> Vec<Line> {
         let outer = std::mem::take(&mut self.lines);
         inner(self);
         std::mem::replace(&mut self.lines, outer)
+    }
+}
+
+/// Returns a closure that runs `body` when it is first called.
+///
+/// Every block of a program is a type of its own. Passed on as `&mut dyn FnMut`, blocks share the code that records them; a
+/// copy for each would be a tenth of the binary.
+pub(super) fn once<A>(body: impl FnOnce(&mut A)) -> impl FnMut(&mut A) {
+    let mut body = Some(body);
+    move |act| {
+        if let Some(body) = body.take() {
+            body(act);
+        }
     }
 }
 
@@ -159,6 +175,10 @@ pub struct Else<'c, 'b> {
 impl<'b> Else<'_, 'b> {
     /// Adds the other arm: `else { otherwise }`.
     pub fn else_(self, otherwise: impl FnOnce(&mut Control<'b>)) {
+        self.otherwise(&mut once(otherwise));
+    }
+
+    fn otherwise(self, otherwise: &mut dyn FnMut(&mut Control<'b>)) {
         let control = self.control;
         match self.arm {
             OtherArm::Never => return,
@@ -184,7 +204,7 @@ pub struct Switch<'c, 'b> {
 impl<'b> Switch<'_, 'b> {
     /// Runs `then` if `action` ran, either from an entry or as the default action.
     pub fn case(self, action: ActionRef, then: impl FnOnce(&mut Control<'b>)) -> Self {
-        let block = self.control.nested(then);
+        let block = self.control.nested(&mut once(then));
         if let Some(LineKind::Apply(_, arms)) = self.control.lines.last_mut().map(|s| &mut s.kind) {
             arms.run.push((action.0, block));
         }

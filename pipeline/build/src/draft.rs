@@ -80,12 +80,12 @@ impl Name {
     /// Returns the name, with the first number that makes it unique if it is taken: a loop declares `x`,
     /// `x_1`, `x_2`.
     pub(super) fn unique(&self, taken: impl Fn(&str) -> bool) -> String {
-        unique(&self.base, taken)
+        unique(&self.base, &taken)
     }
 }
 
 /// Returns the first of `base`, `base_1`, `base_2`, .. that is not taken.
-pub(super) fn unique(base: &str, taken: impl Fn(&str) -> bool) -> String {
+pub(super) fn unique(base: &str, taken: &dyn Fn(&str) -> bool) -> String {
     let mut name = base.to_owned();
     let mut number = 0;
     while taken(&name) {
@@ -279,6 +279,6 @@ impl Draft {
 
     /// Returns an action name that no other action has.
     pub(super) fn unique_action(&self, base: &str) -> String {
-        unique(base, |n| self.program.action_named(n).is_some())
+        unique(base, &|n| self.program.action_named(n).is_some())
     }
 }

@@ -1,7 +1,7 @@
 //! Declarations of one gress: headers, metadata, actions, counters, control.
 
 use super::action::Act;
-use super::control::Control;
+use super::control::{Control, once};
 use super::draft::{Builder, Unattached};
 use super::fields::{Declarer, Fields, Hdr, IntrinsicDeclarer, IntrinsicFields};
 use super::handles::{ActionRef, CounterRef, DirectCounterRef, LabelRef};
@@ -98,7 +98,10 @@ impl<'b> GressBuilder<'b> {
     /// Declares an action. `|a, port: Arg<9>|` gives it run-time parameters.
     #[track_caller]
     pub fn action(&self, body: impl FnOnce(&mut Act<'b>)) -> ActionRef {
-        let loc = Loc::caller();
+        self.record_action(&mut once(body), Loc::caller())
+    }
+
+    fn record_action(&self, body: &mut dyn FnMut(&mut Act<'b>), loc: Loc) -> ActionRef {
         let name = self.builder.take_name("action", loc);
         let mut act = Act::new(self.builder, self.gress);
         body(&mut act);
@@ -160,6 +163,10 @@ impl<'b> GressBuilder<'b> {
 
     /// Adds statements to the control block of this gress. Several calls are concatenated in program order.
     pub fn control(&self, body: impl FnOnce(&mut Control<'b>)) {
+        self.record_control(&mut once(body));
+    }
+
+    fn record_control(&self, body: &mut dyn FnMut(&mut Control<'b>)) {
         self.builder.forget_name();
         let mut control = Control::new(self.builder, self.gress);
         body(&mut control);

@@ -190,7 +190,7 @@ pub fn assign<T: FromStr<Err: Display + 'static>>(
     key: &str,
     text: &str,
     expects: &str,
-    allowed: impl FnOnce(&T) -> bool,
+    allowed: &dyn Fn(&T) -> bool,
 ) -> Result<(), ParamError> {
     let refuse = |why: String| ParamError::Value {
         key: key.to_owned(),

@@ -1,7 +1,8 @@
 //! Registers and register actions. Accesses are in module `register_access`.
 
 use super::cond::{Branch, Decision};
-use super::draft::{Builder, Unattached};
+use super::control::once;
+use super::draft::{Builder, Name, Unattached};
 use super::gress::GressBuilder;
 use super::handles::{PairRef, RegisterActionRef, RegisterParamRef, RegisterRef};
 use super::register_value::{Cell, CellRhs, ElementHalf, Output};
@@ -124,11 +125,19 @@ impl<'b> GressBuilder<'b> {
         let name = self.builder.take_name("register action", loc);
         let mut act = register.act(self.builder);
         body(&mut act);
-        let body = R::body(act);
+        self.push_register_action(register.register(), R::body(act), name, loc)
+    }
+
+    fn push_register_action(
+        &self,
+        register: ir::Register,
+        body: Vec<CellStmt>,
+        name: Name,
+        loc: Loc,
+    ) -> RegisterActionRef {
         let mut draft = self.builder.draft();
         let unique = name.unique(|n| draft.program.register_actions.values().any(|a| a.name == n));
-        let data =
-            RegisterActionData { name: unique, register: register.register(), body, doc: name.doc, loc };
+        let data = RegisterActionData { name: unique, register, body, doc: name.doc, loc };
         RegisterActionRef(draft.program.register_actions.push(data))
     }
 }
@@ -215,8 +224,16 @@ macro_rules! acts {
             /// Branches: `if test { then }`. [`CellElse::else_`] adds the other arm.
             #[track_caller]
             pub fn if_(&mut self, test: impl Branch, then: impl FnOnce(&mut Self)) -> CellElse<'_, Self> {
-                let loc = Loc::caller();
-                let cond = match test.cond().0 {
+                self.branch(test.cond().0, &mut once(then), Loc::caller())
+            }
+
+            fn branch(
+                &mut self,
+                test: Decision,
+                then: &mut dyn FnMut(&mut Self),
+                loc: Loc,
+            ) -> CellElse<'_, Self> {
+                let cond = match test {
                     Decision::Known(known) => {
                         if known {
                             then(self);
@@ -236,7 +253,7 @@ macro_rules! acts {
                 CellElse { act: self, known: None }
             }
 
-            fn nested(&mut self, inner: impl FnOnce(&mut Self)) -> Vec<CellStmt> {
+            fn nested(&mut self, inner: &mut dyn FnMut(&mut Self)) -> Vec<CellStmt> {
                 let outer = std::mem::take(&mut self.record.body);
                 inner(self);
                 std::mem::replace(&mut self.record.body, outer)
@@ -250,7 +267,7 @@ macro_rules! acts {
                     Some(true) => {}
                     Some(false) => otherwise(self.act),
                     None => {
-                        let body = self.act.nested(otherwise);
+                        let body = self.act.nested(&mut once(otherwise));
                         let last = self.act.record.body.last_mut().map(|s| &mut s.kind);
                         if let Some(CellStmtKind::If(_, _, other)) = last {
                             *other = body;

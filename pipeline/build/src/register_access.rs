@@ -115,7 +115,7 @@ fn plain(
 /// Names the actions of plain reads and writes, after all declared ones: these keep their names.
 pub(super) fn name_plain(program: &mut Program, plain: Vec<(ir::RegisterAction, String)>) {
     for (action, name) in plain {
-        let name = unique(&name, |n| program.register_actions.values().any(|a| a.name == n));
+        let name = unique(&name, &|n| program.register_actions.values().any(|a| a.name == n));
         program.register_actions[action].name = name;
     }
 }

@@ -1,6 +1,6 @@
 //! Named blocks of a control block, recorded where their state is declared and inserted where they are applied.
 
-use super::control::Control;
+use super::control::{Control, once};
 use super::draft::Builder;
 use super::gress::GressBuilder;
 use super::handles::{PairRef, RegisterRef, SubcontrolRef};
@@ -30,7 +30,10 @@ impl<'b> GressBuilder<'b> {
     /// table at one place only, and one access per packet to a register. A block that is never applied is refused.
     #[track_caller]
     pub fn subcontrol(&self, body: impl FnOnce(&mut Control<'b>)) -> SubcontrolRef {
-        let loc = Loc::caller();
+        self.record_subcontrol(&mut once(body), Loc::caller())
+    }
+
+    fn record_subcontrol(&self, body: &mut dyn FnMut(&mut Control<'b>), loc: Loc) -> SubcontrolRef {
         let name = self.builder.take_name("subcontrol", loc);
         let mut control = Control::new(self.builder, self.gress);
         body(&mut control);

@@ -383,6 +383,22 @@ pub trait Executor: Send {
     /// Exchanges the state of the program for that of another pipe, without a copy.
     fn swap_state(&mut self, state: &mut Box<State>);
 
+    /// Runs passes as [`run`](Self::run) does on the state of a pipe, and exchanges the lists of what the batch made. A
+    /// switch makes this one call for each batch, which may hold one packet.
+    fn run_on(
+        &mut self,
+        state: &mut Box<State>,
+        gress: Gress,
+        batch: &mut [Pass],
+        packets: &mut PacketStore,
+        made: &mut Vec<Made>,
+    ) {
+        self.swap_state(state);
+        self.run(gress, batch, packets);
+        self.swap_state(state);
+        std::mem::swap(self.made(), made);
+    }
+
     /// Returns a copy with the same entries, for a pipe whose entries will differ from those of other pipes; `None` if the
     /// executor cannot be copied.
     fn fork<'e>(&self) -> Option<Box<dyn Executor + 'e>>
@@ -454,6 +470,17 @@ impl<E: Executor + ?Sized> Executor for &mut E {
 
     fn swap_state(&mut self, state: &mut Box<State>) {
         (**self).swap_state(state);
+    }
+
+    fn run_on(
+        &mut self,
+        state: &mut Box<State>,
+        gress: Gress,
+        batch: &mut [Pass],
+        packets: &mut PacketStore,
+        made: &mut Vec<Made>,
+    ) {
+        (**self).run_on(state, gress, batch, packets, made);
     }
 
     fn take_coverage(&mut self, coverage: &mut Coverage) {

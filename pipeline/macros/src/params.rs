@@ -50,7 +50,7 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
             );
         });
         arms.push(quote_spanned! { field.ty.span()=>
-            #key => sluice_build::params::assign(&mut self.#ident, key, text, #expects, #allowed)
+            #key => sluice_build::params::assign(&mut self.#ident, key, text, #expects, &#allowed)
         });
     }
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();

@@ -134,11 +134,8 @@ impl Switch<'_> {
 
     /// Runs a batch on the pipe's state.
     pub(super) fn execute_on(&mut self, pipe: usize, gress: Gress, batch: &mut [Pass]) {
-        let executor = self.executors.of(pipe);
-        executor.swap_state(&mut self.pipes[pipe].state);
-        executor.run(gress, batch, &mut self.packets);
-        executor.swap_state(&mut self.pipes[pipe].state);
-        std::mem::swap(executor.made(), &mut self.scratch.made);
+        let state = &mut self.pipes[pipe].state;
+        self.executors.of(pipe).run_on(state, gress, batch, &mut self.packets, &mut self.scratch.made);
     }
 
     /// Returns the time at which a pass leaves its deparser.

@@ -114,6 +114,10 @@ impl<'a> SwitchObserver<'a> {
 }
 
 impl Observer for SwitchObserver<'_> {
+    fn watches(&self) -> bool {
+        self.collector.watches() || self.own.as_ref().is_some_and(|own| own.watches())
+    }
+
     fn entered(&mut self, at: SwitchId, frame: &Entered, bytes: &[u8]) {
         if let Some(own) = &mut self.own {
             own.entered(at, frame, bytes);

@@ -11,6 +11,7 @@ use crate::contest::HostsSetting;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::mac::WireOverhead;
 use sluice_asic::tm::buffer::BufferFile;
+use sluice_asic::toml_reader::read;
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_fabric::deploy::Profiles;
 use sluice_fabric::network::{LinkChange, Probability};
@@ -338,7 +339,7 @@ fn hosts(
         text += "pfc = false\n";
     }
     text += &congestion(config, rtt, bdp, payload)?;
-    toml::from_str(&text).map_err(|e| ExperimentError::Setting(format!("{}: {e}", config.origin)))
+    read(&text).map_err(|e| ExperimentError::Setting(format!("{}: {e}", config.origin)))
 }
 
 /// Keys and values of a program's parameters.

@@ -38,6 +38,10 @@ impl LabelledFrames {
 }
 
 impl Observer for LabelledFrames {
+    fn watches(&self) -> bool {
+        false
+    }
+
     fn on_link(&mut self, _: SwitchId, _: &LinkFrame, head: &[u8], _: &[u8]) {
         let Some((_, message)) = self.narrator.as_ref().and_then(|narrator| narrator.read(head)) else {
             return;
