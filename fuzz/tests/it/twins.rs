@@ -7,11 +7,12 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
 use sluice_asic::port::PortMap;
+use sluice_asic::salu::State as Element;
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_control::ControlState;
 use sluice_exec::engine::Engine;
 use sluice_exec::packet::{HeadLayout, Packet, PacketStore};
-use sluice_exec::pass::{Executor, GhostUpdate, MadeKind, Pass, PassIn, PassOut, Verdict};
+use sluice_exec::pass::{Count, Executor, GhostUpdate, MadeKind, Pass, PassIn, PassOut, Verdict};
 use sluice_exec::reference::{Options, Reference};
 use sluice_fuzz::hunt::{Corpus, Maker, Shot, Subject};
 use sluice_ir::Program;
@@ -21,10 +22,36 @@ use sluice_p4::prelude::WithPrelude;
 use sluice_p4::source::Texts;
 use sluice_p4::write::write;
 use sluice_place::Placement;
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// Inputs per program where the environment states no number: over 2,000 for all shipped programs.
 const INPUTS: u64 = 120;
+
+/// What a pass did to its packet, or what it made.
+#[derive(Clone, Debug, PartialEq)]
+enum Fate {
+    /// The end of a pass: its label, if it ended by one, and its results without the label and the parser's time.
+    Pass(Gress, Option<String>, PassOut),
+    /// Bytes of the packet behind the pass, or of a copy or digest.
+    Bytes(Vec<u8>),
+    /// A copy for a session, with a mirror header of this many bytes.
+    Mirror(u16, u16),
+    /// A digest of this kind.
+    Digest(u8),
+    /// Anything else.
+    Made(MadeKind),
+}
+
+/// Fates of all packets, and the state after them by name.
+#[derive(Debug, PartialEq)]
+struct Fates {
+    packets: Vec<Fate>,
+    registers: BTreeMap<String, Vec<(usize, Element)>>,
+    counters: BTreeMap<String, Vec<Count>>,
+}
 
 /// A program that is placed and has its entries.
 struct Side {
@@ -43,7 +70,7 @@ impl Side {
     }
 
     /// Returns the fates of packets and the state after them, on the interpreter and on the engine.
-    fn fates(&self, shots: &[Shot]) -> [String; 2] {
+    fn fates(&self, shots: &[Shot]) -> [Fates; 2] {
         let writes_once = !self.placement.chip.parser.clear_on_write;
         let options = Options { origin: Origin::of(&self.placement.chip), writes_once, ..Options::default() };
         let mut reference = Reference::new(&self.program, &self.control, options);
@@ -53,13 +80,13 @@ impl Side {
             for change in self.control.arrays.changes() {
                 executor.state_mut().apply(&self.program, change).unwrap();
             }
-            let mut fates = String::new();
+            let mut packets = Vec::new();
             let mut store = PacketStore::new(HeadLayout::default());
             for (n, shot) in shots.iter().enumerate() {
-                self.packet(executor, &mut store, n, shot, &mut fates);
+                self.packet(executor, &mut store, n, shot, &mut packets);
             }
-            self.state(executor, &mut fates);
-            fates
+            let (registers, counters) = (self.registers(executor), self.counters(executor));
+            Fates { packets, registers, counters }
         })
     }
 
@@ -70,7 +97,7 @@ impl Side {
         store: &mut PacketStore,
         n: usize,
         shot: &Shot,
-        fates: &mut String,
+        fates: &mut Vec<Fate>,
     ) {
         if !self.program.ghost.is_empty() && n.is_multiple_of(7) {
             let (qlength, qid) = ((n as u32).wrapping_mul(0x9e37) & 0x3_ffff, (n as u16 * 5) & 0x7ff);
@@ -114,57 +141,55 @@ impl Side {
         store: &mut PacketStore,
         gress: Gress,
         pass: &mut Pass,
-        fates: &mut String,
+        fates: &mut Vec<Fate>,
     ) {
         let mut one = [*pass];
         executor.run(gress, &mut one, store);
         *pass = one[0];
         let output = PassOut { parser_cycles: 0, verdict: Verdict::Forward, ..pass.output };
-        let verdict = match pass.output.verdict {
-            Verdict::Label(label) => self.program.labels[label].name.clone(),
-            other => format!("{other:?}"),
-        };
-        _ = writeln!(fates, "{gress} {verdict} {output:?}");
+        // Labels of a program and of its P4 have other numbers.
+        fates.push(match pass.output.verdict {
+            Verdict::Label(label) => Fate::Pass(gress, Some(self.program.labels[label].name.clone()), output),
+            verdict => Fate::Pass(gress, None, PassOut { verdict, ..output }),
+        });
         if matches!(pass.output.verdict, Verdict::Forward | Verdict::Resubmit) {
-            _ = writeln!(fates, "{:02x?}", bytes(store, pass.packet));
+            fates.push(Fate::Bytes(bytes(store, pass.packet)));
         }
         let all: Vec<_> = executor.made().drain(..).collect();
         for made in all {
-            let packet = match made.kind {
-                MadeKind::Mirror { session, header, copy, .. } => {
-                    _ = writeln!(fates, "mirror {session} {header}");
-                    Some(copy)
-                }
-                MadeKind::Digest { kind, data, .. } => {
-                    _ = writeln!(fates, "digest {kind}");
-                    Some(data)
-                }
+            let (fate, packet) = match made.kind {
+                MadeKind::Mirror { session, header, copy, .. } => (Fate::Mirror(session, header), Some(copy)),
+                MadeKind::Digest { kind, data, .. } => (Fate::Digest(kind), Some(data)),
                 MadeKind::Multicast(_) | MadeKind::FlowControl(_) | MadeKind::Pktgen(_) => {
-                    _ = writeln!(fates, "{:?}", made.kind);
-                    None
+                    (Fate::Made(made.kind), None)
                 }
             };
+            fates.push(fate);
             if let Some(packet) = packet {
-                _ = writeln!(fates, "{:02x?}", bytes(store, packet));
+                fates.push(Fate::Bytes(bytes(store, packet)));
                 store.remove(packet);
             }
         }
     }
 
-    /// Adds what registers and counters have, by their names.
-    fn state(&self, executor: &mut dyn Executor, fates: &mut String) {
-        let state = executor.state();
-        let mut lines = Vec::new();
-        for (register, data) in self.program.registers.iter() {
-            let changed =
-                state.registers[register].iter().enumerate().filter(|(_, cell)| **cell != data.first());
-            lines.push(format!("{} {:?}", data.name, changed.collect::<Vec<_>>()));
-        }
-        for (counter, data) in self.program.counters.iter() {
-            lines.push(format!("{} {:?}", data.name, state.counters[counter]));
-        }
-        lines.sort_unstable();
-        *fates += &lines.join("\n");
+    /// Returns the elements of registers that no longer have their first value.
+    fn registers(&self, executor: &dyn Executor) -> BTreeMap<String, Vec<(usize, Element)>> {
+        let all = self.program.registers.iter();
+        all.map(|(register, data)| {
+            let cells = executor.state().registers[register].iter().enumerate();
+            let changed = cells.filter(|(_, cell)| **cell != data.first());
+            (data.name.clone(), changed.map(|(at, cell)| (at, *cell)).collect())
+        })
+        .collect()
+    }
+
+    /// Returns the cells of counters.
+    fn counters(&self, executor: &dyn Executor) -> BTreeMap<String, Vec<Count>> {
+        let all = self.program.counters.iter();
+        all.map(|(counter, data)| {
+            (data.name.clone(), executor.state().counters[counter].iter().copied().collect())
+        })
+        .collect()
     }
 }
 
@@ -216,12 +241,16 @@ fn same(catalogue: &Catalogue, stage: &dyn StageProgram, inputs: u64) {
         let input = maker.input(11, number, &corpus);
         let expected = own.fates(&input.shots);
         for (found, on) in twin.fates(&input.shots).iter().zip(["interpreter", "engine"]) {
-            for (line, (expected, found)) in expected[0].lines().zip(found.lines()).enumerate() {
-                assert_eq!(found, expected, "{name}, input {number}, {on}, line {line}");
+            for (at, (expected, found)) in expected[0].packets.iter().zip(&found.packets).enumerate() {
+                assert_eq!(found, expected, "{name}, input {number}, {on}, fate {at}");
             }
+            assert_eq!(*found, expected[0], "{name}, input {number}, {on}");
         }
         assert_eq!(expected[0], expected[1], "{name}, input {number}: the engine of the program itself");
-        forwarded += expected[0].matches("egress Forward").count();
+        let out = |fate: &&Fate| {
+            matches!(fate, Fate::Pass(Gress::Egress, None, PassOut { verdict: Verdict::Forward, .. }))
+        };
+        forwarded += expected[0].packets.iter().filter(out).count();
     }
     assert!(forwarded > 0, "{name}: packets are forwarded");
 }
@@ -231,7 +260,16 @@ fn programs_and_their_p4_do_the_same() {
     let inputs =
         std::env::var("SLUICE_TWIN_INPUTS").ok().and_then(|text| text.parse().ok()).unwrap_or(INPUTS);
     let catalogue = sluice_programs::catalogue();
-    for stage in catalogue.programs() {
-        same(&catalogue, stage.as_ref(), inputs);
-    }
+    let programs = catalogue.programs();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(stage) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            same(&catalogue, stage.as_ref(), inputs);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(work);
+        }
+    });
 }

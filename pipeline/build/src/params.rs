@@ -237,12 +237,12 @@ mod tests {
     #[test]
     fn a_refused_value_changes_nothing() {
         let mut size = 5u16;
-        let error = assign(&mut size, "size", "70000", "0 to 65535", |_| true).unwrap_err().to_string();
+        let error = assign(&mut size, "size", "70000", "0 to 65535", &|_| true).unwrap_err().to_string();
         assert_eq!(error, "parameter `size` is `70000`; expected 0 to 65535");
-        assert!(assign(&mut size, "size", "70k", "0 to 65535", |_| true).is_err());
-        assert!(assign(&mut size, "size", "9", "1 to 8", |v| (1..=8).contains(v)).is_err());
+        assert!(assign(&mut size, "size", "70k", "0 to 65535", &|_| true).is_err());
+        assert!(assign(&mut size, "size", "9", "1 to 8", &|v| (1..=8).contains(v)).is_err());
         assert_eq!(size, 5);
-        assert_eq!(assign(&mut size, "size", "1.5k", "0 to 65535", |_| true), Ok(()));
+        assert_eq!(assign(&mut size, "size", "1.5k", "0 to 65535", &|_| true), Ok(()));
         assert_eq!(size, 1500);
     }
 }
