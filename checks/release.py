@@ -5,6 +5,7 @@
     checks/release.py --profile NAME      builds with this profile of Cargo.toml in place of dist
     checks/release.py --binary FILE       packs this binary instead of building one
     checks/release.py --most-bytes N      fails if the binary has more bytes
+    checks/release.py --environment       prints the build's settings, NAME=VALUE and a zero byte each, for other builds to share
 
 The archive has no times and no owners, so the same binary gives the same archive. A binary that holds a path of the machine
 that built it is refused.
@@ -42,15 +43,19 @@ def machine_paths():
     return {ROOT: "sluice", target(): "target", home: "cargo", sysroot(): "rust"}
 
 
-def build(profile):
-    """Builds the binary, in which names stand for folders of this machine, and returns its path."""
+def environment():
+    """Settings by which a build writes names for folders of this machine."""
     rust = [f"--remap-path-prefix={path}={name}" for path, name in machine_paths().items()]
     # C code that crates compile has the names of its files too.
     c = [f"-ffile-prefix-map={path}={name}" for path, name in machine_paths().items()]
     # `sluice new` has no checkout that crates could depend on.
-    environment = {"CARGO_ENCODED_RUSTFLAGS": "\x1f".join(rust), "CFLAGS": " ".join(c), "SLUICE_CHECKOUT": ""}
+    return {"CARGO_ENCODED_RUSTFLAGS": "\x1f".join(rust), "CFLAGS": " ".join(c), "SLUICE_CHECKOUT": ""}
+
+
+def build(profile):
+    """Builds the binary and returns its path."""
     command = ["cargo", "build", "--profile", profile, "-p", "sluice", "--features", dependencies.FEATURES, "--locked"]
-    subprocess.run(command, cwd=ROOT, check=True, env=os.environ | environment)
+    subprocess.run(command, cwd=ROOT, check=True, env=os.environ | environment())
     return os.path.join(target(), profile, "sluice")
 
 
@@ -60,7 +65,11 @@ def main():
     parser.add_argument("--profile", default="dist", help="profile of the build")
     parser.add_argument("--most-bytes", type=int, help="largest size of the binary")
     parser.add_argument("--output", default=os.path.join(ROOT, "target", "dist"), help="folder of the archive")
+    parser.add_argument("--environment", action="store_true", help="prints the build's settings")
     args = parser.parse_args()
+    if args.environment:
+        print("".join(f"{name}={value}\0" for name, value in environment().items()), end="")
+        return
     binary = args.binary or build(args.profile)
     size = os.path.getsize(binary)
     doctor = json.loads(subprocess.check_output([binary, "doctor", "--json"]))

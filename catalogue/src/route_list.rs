@@ -54,7 +54,7 @@ pub struct RouteListError {
 
 /// Routes that a reader finds in a file, its mistakes, and numbers of the routes that are left out.
 #[derive(Default)]
-struct Found {
+struct ReadRoutes {
     routes: Vec<ListedRoute>,
     /// Line and description.
     mistakes: Vec<(usize, String)>,
@@ -63,7 +63,7 @@ struct Found {
     unused: usize,
 }
 
-impl Found {
+impl ReadRoutes {
     fn wrong(&mut self, line: usize, message: impl Into<String>) {
         self.mistakes.push((line, message.into()));
     }
@@ -173,8 +173,13 @@ impl RouteList {
         ports: &'p PortMap,
         port: impl Fn(&str) -> Result<&'p Port, String>,
     ) -> Result<(Position, Vec<String>), Vec<RouteListError>> {
-        let mut place =
-            Place { list: self, port, mistakes: Vec::new(), inner: BTreeSet::new(), uses: BTreeMap::new() };
+        let mut place = PortAssignment {
+            list: self,
+            port,
+            mistakes: Vec::new(),
+            inner: BTreeSet::new(),
+            uses: BTreeMap::new(),
+        };
         let (mut routes, mut twice) = (Vec::<Route>::new(), 0);
         let mut known = BTreeSet::new();
         for listed in &self.routes {
@@ -231,7 +236,7 @@ impl RouteList {
 }
 
 /// Resolves the ports of a list.
-struct Place<'l, F> {
+struct PortAssignment<'l, F> {
     list: &'l RouteList,
     port: F,
     mistakes: Vec<RouteListError>,
@@ -241,7 +246,7 @@ struct Place<'l, F> {
     uses: BTreeMap<sluice_asic::port::FrontPort, Ipv4Addr>,
 }
 
-impl<'p, F: Fn(&str) -> Result<&'p Port, String>> Place<'_, F> {
+impl<'p, F: Fn(&str) -> Result<&'p Port, String>> PortAssignment<'_, F> {
     fn wrong(&mut self, line: usize, message: String) {
         self.mistakes.push(RouteListError { origin: self.list.origin.clone(), line, message });
     }

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 /// A RoCEv2 flow in the direction of its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Flow {
+pub struct RoceFlow {
     /// Sender.
     pub src: Ipv4Addr,
     /// UDP source port.
@@ -28,21 +28,21 @@ pub struct NoFlow {
     pub found: String,
 }
 
-impl FromStr for Flow {
+impl FromStr for RoceFlow {
     type Err = NoFlow;
 
-    fn from_str(text: &str) -> Result<Flow, NoFlow> {
+    fn from_str(text: &str) -> Result<RoceFlow, NoFlow> {
         let parse = || {
             let (from, dst) = text.split_once('-')?;
             let (src, port) = from.split_once(':')?;
             let address = |a: &str| a.trim().parse().ok();
-            Some(Flow { src: address(src)?, src_port: port.trim().parse().ok()?, dst: address(dst)? })
+            Some(RoceFlow { src: address(src)?, src_port: port.trim().parse().ok()?, dst: address(dst)? })
         };
         parse().ok_or_else(|| NoFlow { found: text.to_owned() })
     }
 }
 
-impl fmt::Display for Flow {
+impl fmt::Display for RoceFlow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}-{}", self.src, self.src_port, self.dst)
     }
@@ -138,7 +138,7 @@ pub trait Narrator: fmt::Debug + Send + Sync {
     /// Reads a frame of which at least the first [`Narrator::reach`] bytes are given, unless the frame is shorter.
     /// Returns the flow to which the frame belongs or which it answers, and its message; `None` if the frame belongs to
     /// no flow.
-    fn read(&self, frame: &[u8]) -> Option<(Flow, Message)>;
+    fn read(&self, frame: &[u8]) -> Option<(RoceFlow, Message)>;
 
     /// Returns the use of queue `qid` of a dev_port.
     fn queue_use(&self, port: u16, qid: u8) -> QueueUse {
@@ -167,10 +167,10 @@ impl Narrator for RoceNarrator {
         roce::REACH
     }
 
-    fn read(&self, frame: &[u8]) -> Option<(Flow, Message)> {
+    fn read(&self, frame: &[u8]) -> Option<(RoceFlow, Message)> {
         let roce::Dissected { src, dst, src_port, psn, .. } = roce::dissect(frame)?;
         let message = Message { label: "DATA", colour: "#a0aec0", part: Part::Data, psn, notes: [None; 2] };
-        Some((Flow { src, src_port, dst }, message))
+        Some((RoceFlow { src, src_port, dst }, message))
     }
 }
 
@@ -180,13 +180,13 @@ mod tests {
 
     #[test]
     fn flows_are_written_as_they_are_read() {
-        let flow: Flow = "10.0.0.1:49152-10.0.1.1".parse().unwrap();
+        let flow: RoceFlow = "10.0.0.1:49152-10.0.1.1".parse().unwrap();
         assert_eq!(
             (flow.src.octets()[3], flow.src_port, flow.to_string()),
             (1, 49_152, "10.0.0.1:49152-10.0.1.1".into())
         );
         for bad in ["", "10.0.0.1-10.0.1.1", "10.0.0.1:x-10.0.1.1", "10.0.0.1:70000-10.0.1.1"] {
-            assert!(bad.parse::<Flow>().is_err(), "{bad}");
+            assert!(bad.parse::<RoceFlow>().is_err(), "{bad}");
         }
     }
 }

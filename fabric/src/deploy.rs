@@ -244,7 +244,7 @@ fn by_text(warnings: Vec<(String, String)>) -> Vec<String> {
 }
 
 /// A program of the catalogue, and its placement with this switch's parameters.
-type Found<'a> = (&'a Arc<dyn StageProgram>, Arc<Placed>);
+type FoundProgram<'a> = (&'a Arc<dyn StageProgram>, Arc<Placed>);
 
 /// One switch being built.
 struct SwitchBuilder<'a, F> {
@@ -324,7 +324,11 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
     }
 
     /// Places the program of this switch, or returns the shared placement of an earlier switch.
-    fn placed(&self, position: &Position, shared: &mut Shared) -> Result<Found<'a>, DeployError<F::Error>> {
+    fn placed(
+        &self,
+        position: &Position,
+        shared: &mut Shared,
+    ) -> Result<FoundProgram<'a>, DeployError<F::Error>> {
         let (plan, defaults) = (self.plan, self.defaults);
         let unknown = |source| DeployError::Unknown { switch: self.name(), source };
         let network = plan.program.as_ref().unwrap_or(&defaults.program);

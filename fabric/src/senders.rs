@@ -66,12 +66,12 @@ pub trait Receiver {
 }
 
 /// Place of a sender: index of its switch, and port.
-pub type Place = (u32, DevPort);
+pub type SenderPort = (u32, DevPort);
 
 /// The sender at the far end of one port's cable.
 #[derive(Debug)]
 struct Sender {
-    at: Place,
+    at: SenderPort,
     source: PfcSource,
     maps: QosMaps,
     waiting: [VecDeque<Waiting>; PRIORITIES],
@@ -137,8 +137,11 @@ pub struct Senders {
 
 impl Senders {
     /// Creates senders with cables of one length, from the place, rate, PFC settings and priority maps of each port.
-    pub fn new(ports: impl Iterator<Item = (Place, BitRate, PfcConfig, QosMaps)>, cable: Length) -> Senders {
-        let sender = |(at, rate, config, maps): (Place, BitRate, PfcConfig, QosMaps)| Sender {
+    pub fn new(
+        ports: impl Iterator<Item = (SenderPort, BitRate, PfcConfig, QosMaps)>,
+        cable: Length,
+    ) -> Senders {
+        let sender = |(at, rate, config, maps): (SenderPort, BitRate, PfcConfig, QosMaps)| Sender {
             at,
             source: PfcSource::new(rate, cable, &config, u8::MAX),
             maps,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// Everything that an experiment found.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct Evidence {
     /// Points of each part, by the part's name.
     pub parts: BTreeMap<String, Vec<FoundPoint>>,
     /// Results of the scenarios.
@@ -52,7 +52,7 @@ impl FoundPoint {
     }
 }
 
-impl Found {
+impl Evidence {
     /// Adds what a contest or a measurement found. If its part has a point with the same axes already, both are one point with
     /// the labels of both.
     pub fn add(&mut self, part: &str, point: FoundPoint) {
@@ -99,7 +99,7 @@ mod tests {
             let figures = FigureTable::new([(label.to_owned(), figures)].into(), 1);
             FoundPoint { axes, figures, ..FoundPoint::default() }
         };
-        let mut found = Found::default();
+        let mut found = Evidence::default();
         for (label, load, value) in [("a", "30", 1), ("a", "50", 2), ("b", "30", 10), ("b", "50", 20)] {
             found.add("", point(label, load, value));
         }

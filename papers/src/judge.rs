@@ -5,7 +5,7 @@
 //! interval of the difference of both sides. Neither is adjusted to what was found.
 
 use crate::experiment::{Claim, Experiment, Row};
-use crate::found::{Found, FoundPoint};
+use crate::found::{Evidence, FoundPoint};
 use crate::published::{Published, PublishedValue};
 use crate::scale::Rival;
 use serde::{Serialize, Serializer};
@@ -154,7 +154,7 @@ impl Judgement {
 /// If a row or claim names a number or a published value that is not there.
 pub fn judge(
     experiment: &Experiment,
-    found: &Found,
+    found: &Evidence,
     published: &Published,
     rivals: &[Rival],
 ) -> Result<Judgement, String> {
@@ -188,7 +188,7 @@ fn check_text(check: &sluice_scenario::Check) -> String {
 }
 
 /// Evaluates an expression at the only point that a row means, in the row's unit.
-fn number(expression: &str, row: &Row, found: &Found) -> Result<Estimate, String> {
+fn number(expression: &str, row: &Row, found: &Evidence) -> Result<Estimate, String> {
     let points = found.at(&row.part, &row.at)?;
     let [point] = points.as_slice() else {
         let known: Vec<String> = points.iter().map(|point| point.title()).collect();
@@ -199,7 +199,7 @@ fn number(expression: &str, row: &Row, found: &Found) -> Result<Estimate, String
     Ok(Estimate { mean: mean / row.per, half: half.map(|half| half / row.per) })
 }
 
-fn row_result(row: &Row, found: &Found, published: &Published) -> Result<RowResult, String> {
+fn row_result(row: &Row, found: &Evidence, published: &Published) -> Result<RowResult, String> {
     let here = number(&row.here, row, found)?;
     let find = |id: &Option<String>| -> Result<Option<PublishedValue>, String> {
         let Some(id) = id else { return Ok(None) };
@@ -225,7 +225,7 @@ fn meets(here: Estimate, value: f64, precision: f64, within: f64) -> bool {
     here.low() <= value + room && here.high() >= value - room
 }
 
-fn claim_result(claim: &Claim, found: &Found) -> Result<ClaimResult, String> {
+fn claim_result(claim: &Claim, found: &Evidence) -> Result<ClaimResult, String> {
     let expr = Expr::parse(&claim.expect)?;
     let points = found.at(&claim.part, &claim.at)?;
     let mut numbers = Vec::with_capacity(points.len());
@@ -253,7 +253,7 @@ fn claim_result(claim: &Claim, found: &Found) -> Result<ClaimResult, String> {
 }
 
 /// Returns the rows whose number belongs to one label, with the same number of each rival that ran at their point.
-fn rival_rows(rows: &[RowResult], found: &Found, rivals: &[Rival]) -> Result<Vec<RivalRow>, String> {
+fn rival_rows(rows: &[RowResult], found: &Evidence, rivals: &[Rival]) -> Result<Vec<RivalRow>, String> {
     let mut all = Vec::new();
     for RowResult { row, here, .. } in rows {
         let expr = Expr::parse(&row.here)?;
@@ -308,7 +308,7 @@ mod tests {
     use sluice_scenario::contest::{Figure, FigureTable};
     use std::collections::BTreeMap;
 
-    fn found() -> Found {
+    fn found() -> Evidence {
         let point = |load: &str, a: &[i128], b: &[i128]| {
             let of = |values: &[i128]| BTreeMap::from([("avg".to_owned(), Figure(values.to_vec()))]);
             let figures =
@@ -317,7 +317,7 @@ mod tests {
         };
         let points =
             vec![point("30", &[1000, 1100], &[2000, 2200]), point("50", &[1500, 1500], &[1600, 1400])];
-        Found { parts: [(String::new(), points)].into(), outcomes: Vec::new() }
+        Evidence { parts: [(String::new(), points)].into(), outcomes: Vec::new() }
     }
 
     fn experiment(text: &str) -> Experiment {

@@ -29,7 +29,7 @@ mod shipped;
 pub use experiment::{
     Axis, Claim, ContestPart, Experiment, ExperimentError, HashingPart, PlotSetting, Row, ScenarioPart,
 };
-pub use found::{Found, FoundPoint};
+pub use found::{Evidence, FoundPoint};
 pub use hashing::{Trace, measure};
 pub use judge::{ClaimResult, Judgement, RivalRow, RowResult, Verdict, estimate as estimate_text, judge};
 pub use page::{Reproduced, chapter, html, markdown, overview, row_cells};

@@ -4,7 +4,7 @@
 //! The result of a program that breaks a rule is defined, but it is not the chip's.
 
 use super::format::{Format, Half};
-use super::lanes::Found;
+use super::lanes::FoundLane;
 use super::program::{Constant, Divide, DivideSource, OutputSource, SaluProgram, SourceA, SourceB, Update};
 
 /// The value of a register element, right-aligned. A single element has no high half, except for 128 bits.
@@ -76,7 +76,7 @@ struct Access<'a> {
 struct Results {
     memory: [u64; 2],
     alu: [u64; 2],
-    found: Option<Found>,
+    found: Option<FoundLane>,
     outcome: u8,
 }
 

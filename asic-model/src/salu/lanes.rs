@@ -87,7 +87,7 @@ pub struct LaneSearch {
 
 /// Result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundLane {
     /// The chosen lane's number.
     pub(super) index: u32,
     /// Value of the lane.
@@ -101,7 +101,7 @@ pub(super) struct Found {
 impl LaneSearch {
     /// Searches; of equal lanes the highest one is chosen, and without any lane index and value are 0 (model).
     #[inline]
-    pub(super) fn run(&self, word: u128, phv: u128) -> Found {
+    pub(super) fn run(&self, word: u128, phv: u128) -> FoundLane {
         let (lanes, bits) = (self.op.lanes(), self.op.lane_bits());
         let lane_mask = (1u32 << bits) - 1;
         let mask = match self.mask {
@@ -118,8 +118,8 @@ impl LaneSearch {
                 found = Some((index, value));
             }
         }
-        let Some((index, value)) = found else { return Found { index: 0, value: 0, changed: 0, word } };
-        let Some(post) = self.post else { return Found { index, value, changed: value, word } };
+        let Some((index, value)) = found else { return FoundLane { index: 0, value: 0, changed: 0, word } };
+        let Some(post) = self.post else { return FoundLane { index, value, changed: value, word } };
         let amount = match (post.amount, self.mask) {
             (PostAmount::Constant(amount), _) => u32::from(amount),
             (PostAmount::Phv, LaneMask::Constant(_)) => phv as u32 & 0xff,
@@ -129,7 +129,7 @@ impl LaneSearch {
             if post.subtract { value.saturating_sub(amount) } else { (value + amount).min(lane_mask) };
         let place = index * bits;
         let stored = word & !(u128::from(lane_mask) << place) | u128::from(changed) << place;
-        Found { index, value, changed, word: if self.from_phv { word } else { stored } }
+        FoundLane { index, value, changed, word: if self.from_phv { word } else { stored } }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Lines `prefix,port`. A title names the columns: `prefix`, `port`, `next_hop` (an address) and `weight`. Lines of one
 //! prefix are its next hops.
 
-use super::{Found, Hop};
+use super::{Hop, ReadRoutes};
 
 const COLUMNS: [&str; 4] = ["prefix", "port", "next_hop", "weight"];
 
@@ -12,8 +12,8 @@ pub(super) fn is_csv(line: &str) -> bool {
     plain && (COLUMNS.contains(&first) || first.contains(['/', '.']) || first == "default")
 }
 
-pub(super) fn read(text: &str) -> Found {
-    let mut found = Found::default();
+pub(super) fn read(text: &str) -> ReadRoutes {
+    let mut found = ReadRoutes::default();
     let mut columns = vec!["prefix", "port", "weight"];
     let mut is_first = true;
     for (line, content) in (1..).zip(text.lines()) {
@@ -35,7 +35,7 @@ pub(super) fn read(text: &str) -> Found {
     found
 }
 
-fn row(found: &mut Found, line: usize, columns: &[&str], cells: &[&str]) {
+fn row(found: &mut ReadRoutes, line: usize, columns: &[&str], cells: &[&str]) {
     if cells.len() > columns.len() {
         found.wrong(
             line,

@@ -3,7 +3,7 @@
 //! A route begins with the letter of its protocol; `>` marks the selected one, `*` next hops in use. Further next hops
 //! follow on lines of their own. Routes of other VRFs than the default one are left out.
 
-use super::{Found, Hop};
+use super::{Hop, ReadRoutes};
 
 /// Returns true for the first line of the text.
 pub(super) fn is_frr(line: &str) -> bool {
@@ -25,8 +25,8 @@ fn code(line: &str) -> Option<(&str, &str)> {
     (letter && marked && to.starts_with(|c: char| c.is_ascii_hexdigit())).then_some((marks, to))
 }
 
-pub(super) fn read(text: &str) -> Found {
-    let mut found = Found::default();
+pub(super) fn read(text: &str) -> ReadRoutes {
+    let mut found = ReadRoutes::default();
     let (mut open, mut is_head, mut is_other) = (false, false, false);
     for (line, content) in (1..).zip(text.lines()) {
         let words = content.trim();
@@ -68,7 +68,7 @@ pub(super) fn read(text: &str) -> Found {
 }
 
 /// Adds the next hop of `[20/0] via 10.0.0.1, Ethernet0, weight 1, 00:01:02`. Returns false if the route discards packets.
-fn next(found: &mut Found, line: usize, text: &str) -> bool {
+fn next(found: &mut ReadRoutes, line: usize, text: &str) -> bool {
     if text.contains("blackhole") || text.contains("unreachable") || text.contains("Null0") {
         found.routes.pop();
         found.discarding += 1;

@@ -1,13 +1,13 @@
 //! Text of FRR's `show ip route json`.
 
-use super::{Found, Hop};
+use super::{Hop, ReadRoutes};
 use serde_json::{Map, Value};
 
 const EXPECTED: &str = "expected prefixes with routes, as in \
                         {\"10.1.0.0/16\": [{\"selected\": true, \"nexthops\": [{\"interfaceName\": \"Ethernet0\"}]}]}";
 
-pub(super) fn read(text: &str) -> Found {
-    let mut found = Found::default();
+pub(super) fn read(text: &str) -> ReadRoutes {
+    let mut found = ReadRoutes::default();
     match serde_json::from_str::<Value>(text) {
         Err(e) => found.wrong(e.line(), format!("{e}; {EXPECTED}")),
         Ok(Value::Object(all)) => table(&mut found, text, &all),
@@ -17,7 +17,7 @@ pub(super) fn read(text: &str) -> Found {
 }
 
 /// Reads the prefixes of a table. With `vrf all`, tables are inside the names of their VRFs, of which the default one counts.
-fn table(found: &mut Found, text: &str, all: &Map<String, Value>) {
+fn table(found: &mut ReadRoutes, text: &str, all: &Map<String, Value>) {
     let default = all.get("default").filter(|value| value.is_object());
     for (prefix, routes) in all {
         if let (Some(_), Some(other)) = (default, routes.as_object().filter(|_| prefix != "default")) {
@@ -44,7 +44,7 @@ fn table(found: &mut Found, text: &str, all: &Map<String, Value>) {
     }
 }
 
-fn selected(found: &mut Found, line: usize, prefix: &str, route: &Value) {
+fn selected(found: &mut ReadRoutes, line: usize, prefix: &str, route: &Value) {
     if !found.start(line, prefix) {
         return;
     }

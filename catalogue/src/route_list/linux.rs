@@ -1,14 +1,14 @@
 //! Text of `ip route`.
 
-use super::{Found, Hop};
+use super::{Hop, ReadRoutes};
 
 /// Kinds of routes that lead nowhere.
 const DISCARDING: [&str; 4] = ["blackhole", "unreachable", "prohibit", "throw"];
 /// Kinds of routes that are the host's own.
 const OWN: [&str; 4] = ["local", "broadcast", "multicast", "anycast"];
 
-pub(super) fn read(text: &str) -> Found {
-    let mut found = Found::default();
+pub(super) fn read(text: &str) -> ReadRoutes {
+    let mut found = ReadRoutes::default();
     // False while the lines of a route that is left out go on.
     let mut open = false;
     for (line, content) in (1..).zip(text.lines()) {
@@ -45,7 +45,7 @@ pub(super) fn read(text: &str) -> Found {
 }
 
 /// Adds the next hop of `via 10.0.0.1 dev Ethernet0 weight 1`.
-fn next(found: &mut Found, line: usize, words: &[&str]) {
+fn next(found: &mut ReadRoutes, line: usize, words: &[&str]) {
     let after =
         |key: &str| words.iter().position(|word| *word == key).and_then(|at| words.get(at + 1).copied());
     let via = match after("via").filter(|via| *via != "inet6").map(|via| (via, via.parse())) {

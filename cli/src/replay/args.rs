@@ -150,7 +150,7 @@ pub(crate) struct ReplayArgs {
     /// Print the life of one RoCEv2 flow as a sequence diagram, in the terms of the program (`conweave`). FLOW is
     /// sender, UDP source port and receiver: 10.0.0.1:49152-10.0.1.1. With -o also as story.txt and story.svg
     #[arg(long, value_name = "FLOW", requires = "topology")]
-    pub(crate) story: Option<sluice_fabric::story::Flow>,
+    pub(crate) story: Option<sluice_fabric::story::RoceFlow>,
     /// Run the control plane that comes with the program: it receives digests and writes entries. SETTINGS are KEY=VALUE
     /// joined by commas. That of `conweave` installs hot flows and removes idle ones; its keys are rows (of the flow table,
     /// default all), after (number of digests, default 3), latency (of the control plane, default 50us), interval (between

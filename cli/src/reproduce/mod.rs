@@ -13,7 +13,7 @@ use crate::run::needs_python;
 use clap::{Args, Parser};
 use serde_json::json;
 use sluice_catalogue::Catalogue;
-use sluice_papers::{Experiment, Found, Judgement, Library, Reproduced, Rival, Scale, judge};
+use sluice_papers::{Evidence, Experiment, Judgement, Library, Reproduced, Rival, Scale, judge};
 use std::ffi::OsString;
 use std::io::Write;
 use std::num::NonZero;
@@ -65,7 +65,7 @@ pub(crate) struct ReproduceArgs {
 /// An experiment that was run.
 struct Done {
     experiment: Experiment,
-    found: Found,
+    found: Evidence,
     judgement: Judgement,
     /// Time of the run, as a text.
     took: String,

@@ -4,7 +4,7 @@ use super::ReproduceArgs;
 use crate::console::fail::Failure;
 use crate::run::contest::{Running, Source, Texts, run_sources};
 use sluice_catalogue::Catalogue;
-use sluice_papers::{Experiment, Found, FoundPoint, Library, Rival, Scale, Trace, contests, measure};
+use sluice_papers::{Evidence, Experiment, FoundPoint, Library, Rival, Scale, Trace, contests, measure};
 use sluice_scenario::contest::FigureTable;
 use sluice_scenario::{Lab, ScenarioFile, shipped};
 use std::num::NonZero;
@@ -18,10 +18,10 @@ pub(super) fn run(
     args: &ReproduceArgs,
     rivals: &[Rival],
     catalogue: &Catalogue,
-) -> Result<Found, Failure> {
+) -> Result<Evidence, Failure> {
     let threads =
         args.threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);
-    let mut found = Found::default();
+    let mut found = Evidence::default();
     let (names, sources) = sources(experiment, library, (args.scale, rivals), Path::new(""))?;
     let running =
         Running { threads: threads.get(), out: args.output.as_deref(), uses: !args.again, p4: &args.p4 };
@@ -73,7 +73,7 @@ pub(super) fn sources(
 }
 
 /// Runs the scenarios of an experiment, which are among those that come with Sluice.
-fn scenarios(experiment: &Experiment, found: &mut Found) -> Result<(), Failure> {
+fn scenarios(experiment: &Experiment, found: &mut Evidence) -> Result<(), Failure> {
     if experiment.scenario.is_empty() {
         return Ok(());
     }

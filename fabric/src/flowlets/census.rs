@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub struct Census {
     /// Timeouts in ps, in the order given.
     timeouts: Vec<u64>,
-    flows: BTreeMap<FlowKey, Flow>,
+    flows: BTreeMap<FlowKey, OpenFlowlets>,
     closed: Vec<Closed>,
     frames: u64,
     bytes: u64,
@@ -21,7 +21,7 @@ pub struct Census {
 
 /// A flow and its open flowlet for each timeout. `last` is the time of the flow's last packet, ps.
 #[derive(Clone, Debug)]
-struct Flow {
+struct OpenFlowlets {
     last: u64,
     open: Vec<Open>,
 }
@@ -125,8 +125,10 @@ impl Census {
         self.first = Some(self.first.map_or(ps, |first| first.min(ps)));
         self.last = self.last.max(ps);
         let begin = Open { start: ps, packets: 0, bytes: 0 };
-        let flow =
-            self.flows.entry(key).or_insert_with(|| Flow { last: ps, open: vec![begin; self.closed.len()] });
+        let flow = self
+            .flows
+            .entry(key)
+            .or_insert_with(|| OpenFlowlets { last: ps, open: vec![begin; self.closed.len()] });
         let gap = ps.saturating_sub(flow.last);
         for ((timeout, closed), open) in self.timeouts.iter().zip(&mut self.closed).zip(&mut flow.open) {
             if gap > *timeout {

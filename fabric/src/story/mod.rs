@@ -21,4 +21,4 @@ pub use watch::Watcher;
 
 use crate::network::Network;
 
-pub use sluice_catalogue::story::{Flow, Message, Narrator, NoFlow, RoceNarrator};
+pub use sluice_catalogue::story::{Message, Narrator, NoFlow, RoceFlow, RoceNarrator};

@@ -1,7 +1,7 @@
 //! Joins the observations of all watchers: columns, hops between them, queues that hold packets, recirculations.
 
 use super::watch::{Event, Watcher, What, Word};
-use super::{Flow, Message, Narrator, Network};
+use super::{Message, Narrator, Network, RoceFlow};
 use sluice_asic::units::{Duration, Time};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -49,7 +49,7 @@ pub(super) struct Timer {
 /// The life of a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Story {
-    pub(super) flow: Flow,
+    pub(super) flow: RoceFlow,
     /// Sender, its ToR, spines, the receiver's ToR, receiver.
     pub(super) columns: Vec<String>,
     /// Hops in order of time; the lists after it are in order of time too.
@@ -69,13 +69,13 @@ pub struct Story {
 #[error("no packet of the RoCEv2 flow {flow} went from a ToR to another one{}", named(.others))]
 pub struct NoStory {
     /// The flow.
-    pub flow: Flow,
+    pub flow: RoceFlow,
     /// Some flows that did enter the network.
-    pub others: Vec<Flow>,
+    pub others: Vec<RoceFlow>,
 }
 
-fn named(others: &[Flow]) -> String {
-    let list: Vec<String> = others.iter().map(Flow::to_string).collect();
+fn named(others: &[RoceFlow]) -> String {
+    let list: Vec<String> = others.iter().map(RoceFlow::to_string).collect();
     match list.is_empty() {
         true => "; no RoCEv2 flow came".to_owned(),
         false => format!("; flows that came: {}", list.join(", ")),
@@ -87,7 +87,7 @@ impl Story {
     ///
     /// # Errors
     /// If no packet of the flow went from one ToR to another.
-    pub fn tell(flow: Flow, network: &Network, watchers: &[Watcher]) -> Result<Story, NoStory> {
+    pub fn tell(flow: RoceFlow, network: &Network, watchers: &[Watcher]) -> Result<Story, NoStory> {
         let did =
             |what: fn(&What) -> bool| watchers.iter().position(|w| w.events.iter().any(|e| what(&e.what)));
         let none =

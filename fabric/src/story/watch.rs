@@ -1,6 +1,6 @@
 //! Records the events of one flow at one switch.
 
-use super::{Flow, Message, Narrator};
+use super::{Message, Narrator, RoceFlow};
 use crate::network::{Entered, LinkDrop, LinkFrame, LinkId, Observer, SwitchId, Way};
 use sluice_asic::units::Time;
 use sluice_catalogue::story::QueueUse;
@@ -58,7 +58,7 @@ pub(super) struct Word {
 /// Observer of one switch that records the events of one flow.
 #[derive(Clone, Debug)]
 pub struct Watcher {
-    flow: Flow,
+    flow: RoceFlow,
     pub(super) narrator: Arc<dyn Narrator>,
     /// The switch's program, for the names of drop reasons.
     program: Program,
@@ -69,13 +69,13 @@ pub struct Watcher {
     /// Queues that the flow waits in: port and queue.
     pub(super) waits_at: BTreeSet<(u16, u8)>,
     /// Other flows that entered from hosts.
-    pub(super) others: BTreeSet<Flow>,
+    pub(super) others: BTreeSet<RoceFlow>,
 }
 
 impl Watcher {
     /// Returns a watcher of a switch that runs `program`. All watchers of a network have the same narrator.
     #[must_use]
-    pub fn new(flow: Flow, program: &Program, narrator: Arc<dyn Narrator>) -> Watcher {
+    pub fn new(flow: RoceFlow, program: &Program, narrator: Arc<dyn Narrator>) -> Watcher {
         let (known, events, words) = (BTreeMap::new(), Vec::new(), Vec::new());
         let (waits_at, others) = (BTreeSet::new(), BTreeSet::new());
         Watcher { flow, narrator, program: program.clone(), known, events, words, waits_at, others }

@@ -2,7 +2,7 @@
 
 use super::{COLUMNS, cells, command, plots, sources};
 use crate::experiment::Experiment;
-use crate::found::Found;
+use crate::found::Evidence;
 use crate::judge::{Judgement, Verdict, estimate};
 use crate::published::Published;
 use crate::scale::Scale;
@@ -17,7 +17,7 @@ pub struct Reproduced<'a> {
     /// Verdicts on its numbers and claims.
     pub judgement: &'a Judgement,
     /// Results of the experiment.
-    pub found: &'a Found,
+    pub found: &'a Evidence,
     /// Time of the run, as a text.
     pub took: &'a str,
 }

@@ -77,7 +77,7 @@ fn command(experiment: &Experiment, scale: Scale) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::found::{Found, FoundPoint};
+    use crate::found::{Evidence, FoundPoint};
     use crate::judge::judge;
     use crate::published::Published;
     use sluice_scenario::contest::{Figure, FigureTable};
@@ -129,7 +129,7 @@ published = ["p/f"]
     fn a_page_has_numbers_claims_causes_and_published_points() {
         let experiment = Experiment::parse("p/x", EXPERIMENT).unwrap();
         let published = Published::parse(PUBLISHED).unwrap();
-        let mut found = Found::default();
+        let mut found = Evidence::default();
         for (load, value) in [("30", 3000), ("50", 4000)] {
             let figures = BTreeMap::from([("avg".to_owned(), Figure(vec![value, value]))]);
             let figures = FigureTable::new([("a".to_owned(), figures)].into(), 2);

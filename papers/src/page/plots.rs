@@ -1,7 +1,7 @@
 //! Plots of an experiment's page: its own numbers as lines, published values as points.
 
 use crate::experiment::{Axis, Experiment, PlotSetting};
-use crate::found::{Found, FoundPoint};
+use crate::found::{Evidence, FoundPoint};
 use crate::published::Published;
 use sluice_charts::{Plot, PlotLine, PlotStyle, cumulative, thinned};
 use sluice_scenario::contest::{Samples, Series, Slowdowns};
@@ -13,7 +13,7 @@ const CLASSES: usize = 20;
 const POINTS: usize = 2_000;
 
 /// Returns the plots that have points.
-pub(super) fn plots(experiment: &Experiment, found: &Found, published: &Published) -> Vec<Plot> {
+pub(super) fn plots(experiment: &Experiment, found: &Evidence, published: &Published) -> Vec<Plot> {
     let all = experiment.plot.iter().map(|setting| {
         let mut plot = Plot::new(&setting.title, &setting.x, &setting.y);
         let points = found.parts.get(&setting.part).map(Vec::as_slice).unwrap_or_default();

@@ -9,7 +9,7 @@ use super::unpack::Damaged;
 
 /// Error of reading a capture. The first error of a reader is final: no frame follows.
 #[derive(Debug, thiserror::Error)]
-#[error("{file}: {}{fault}", Place { record: *record, offset: *offset, fault })]
+#[error("{file}: {}{fault}", FaultPlace { record: *record, offset: *offset, fault })]
 pub struct CaptureError {
     /// Name of the capture, as given to the reader.
     pub file: Box<str>,
@@ -37,13 +37,13 @@ impl CaptureError {
 }
 
 /// Prints the place of a fault; nothing for a fault of the whole file.
-struct Place<'a> {
+struct FaultPlace<'a> {
     record: u64,
     offset: u64,
     fault: &'a CaptureFault,
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for FaultPlace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use CaptureFault::{Empty, Io, NotACapture};
         match (self.record, self.fault) {

@@ -197,7 +197,7 @@ impl Kind {
 
 /// A flow: its number, five-tuple and progress.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Flow {
+pub(super) struct GeneratedFlow {
     pub(super) number: u64,
     pub(super) tuple: Tuple,
     /// TCP: bytes sent. RoCEv2: packets sent.
@@ -221,11 +221,11 @@ impl Composer {
         &mut self,
         envelope: &Envelope,
         kind: &Kind,
-        flow: Flow,
+        flow: GeneratedFlow,
         len: u32,
         out: &mut Vec<u8>,
     ) -> Result<u32, WireError> {
-        let Flow { number, tuple, progress } = flow;
+        let GeneratedFlow { number, tuple, progress } = flow;
         let identification = self.frames as u16;
         self.frames += 1;
         let ip = || envelope.ip(tuple.source, tuple.destination, tuple.flow_label, identification);
@@ -265,7 +265,7 @@ impl Composer {
         &mut self,
         envelope: &Envelope,
         overlay: &Overlay,
-        Flow { number, tuple, .. }: Flow,
+        GeneratedFlow { number, tuple, .. }: GeneratedFlow,
         identification: u16,
         len: u32,
         out: &mut Vec<u8>,

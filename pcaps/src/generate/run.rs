@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::compose::{Composer, Flow};
+use super::compose::{Composer, GeneratedFlow};
 use super::pace::Elapsed;
 use super::tuples::Tuple;
 use super::{Envelope, GenerateError, Kind, Pace, RoceMessages, RoceOperation};
@@ -54,7 +54,7 @@ pub(super) struct Pacing {
 /// A flow under way.
 #[derive(Debug, Clone)]
 pub(super) struct FlowRun {
-    flow: Flow,
+    flow: GeneratedFlow,
     kind: Kind,
     envelope: Envelope,
     pace: Pace,
@@ -77,7 +77,7 @@ impl FlowRun {
         amount: Amount,
         composer: &mut Composer,
     ) -> Result<Self, GenerateError> {
-        let flow = Flow { number, tuple, progress: 0 };
+        let flow = GeneratedFlow { number, tuple, progress: 0 };
         let (kind, left, last_len) = match protocol {
             Protocol::Roce => {
                 let bytes = match amount {

@@ -1,6 +1,6 @@
 //! [`Traffic`]: many flows of one kind, with an arrival process and a distribution of lengths.
 
-use super::compose::{Composer, Flow};
+use super::compose::{Composer, GeneratedFlow};
 use super::tuples::TupleMap;
 use super::{ArrivalTimes, Arrivals, Draw, Envelope, FrameSource, GenerateError, Kind, Sizes, Tuples, later};
 use crate::capture::CaptureTime;
@@ -114,7 +114,7 @@ impl FrameSource for TrafficFrames {
         };
         let len = self.sizes.draw(&mut self.draw);
         let progress = self.progress.get(number as usize).copied().unwrap_or(0);
-        let flow = Flow { number, tuple: self.tuples.tuple(number), progress };
+        let flow = GeneratedFlow { number, tuple: self.tuples.tuple(number), progress };
         // This cannot fail: lengths and families were checked.
         let progress = self.composer.write(&self.envelope, &self.kind, flow, len, &mut self.frame).ok()?;
         if let Some(place) = self.progress.get_mut(number as usize) {

@@ -2,7 +2,7 @@
 
 use super::draft::Builder;
 use super::step::ActionSteps;
-use super::value::{Arg, Place, Rhs};
+use super::value::{Arg, LValue, Rhs};
 use sluice_asic::gress::Gress;
 use sluice_ir::{Loc, ParamData, Primitive, PrimitiveKind};
 
@@ -30,7 +30,7 @@ impl<'b> Act<'b> {
 
     /// Assigns `value` to `place`: `place = value`.
     #[track_caller]
-    pub fn set<const W: u16>(&mut self, place: impl Place<W>, value: impl Rhs<W>) {
+    pub fn set<const W: u16>(&mut self, place: impl LValue<W>, value: impl Rhs<W>) {
         self.primitive(value.assign(place.place(), self.builder), Loc::caller());
     }
 

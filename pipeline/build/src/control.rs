@@ -8,7 +8,7 @@ use super::draft::Builder;
 use super::handles::ActionRef;
 use super::lines::{Arms, Line, LineKind};
 use super::step::{ActionRun, ControlStep, StepKind};
-use super::value::{Place, Rhs};
+use super::value::{LValue, Rhs};
 use sluice_asic::gress::Gress;
 use sluice_ir::verify::Diag;
 use sluice_ir::{Loc, PrimitiveKind};
@@ -43,7 +43,7 @@ impl<'b> Control<'b> {
 
     /// Assigns `value` to `place`: `place = value`.
     #[track_caller]
-    pub fn set<const W: u16>(&mut self, place: impl Place<W>, value: impl Rhs<W>) {
+    pub fn set<const W: u16>(&mut self, place: impl LValue<W>, value: impl Rhs<W>) {
         self.primitive(value.assign(place.place(), self.builder), Loc::caller());
     }
 

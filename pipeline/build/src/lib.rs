@@ -346,5 +346,5 @@ pub use step::{
 pub use subcontrol::{Inserted, SharedState};
 pub use table::{Cell, RegisterHandle, Row, TableBuilder, entries, exact, lpm, range, ternary};
 pub use value::{
-    Arg, ArrayIndex, Bits, Constant, Expr, Index, Place, Rhs, Ro, Val, Wide, constant, funnel_shift, list,
+    Arg, ArrayIndex, Bits, Constant, Expr, Index, LValue, Rhs, Ro, Val, Wide, constant, funnel_shift, list,
 };

@@ -4,7 +4,7 @@ use super::draft::Builder;
 use super::fields::Hdr;
 use super::gress::GressBuilder;
 use super::stack::{HdrStack, Last};
-use super::value::{Bits, Constant, Place, Ro, Val};
+use super::value::{Bits, Constant, LValue, Ro, Val};
 use sluice_ir::verify::Diag;
 use sluice_ir::{
     self as ir, CounterLoad, Expr, Field, Loc, Lookahead, Next, ParserOp, ParserOpKind, SelectArm, SelectKey,
@@ -233,7 +233,7 @@ impl StateRef<'_> {
 
     /// Assigns a constant, bits of an extracted field, or a look-ahead to a field.
     #[track_caller]
-    pub fn set<const W: u16>(self, place: impl Place<W>, value: impl ParserValue<W>) -> Self {
+    pub fn set<const W: u16>(self, place: impl LValue<W>, value: impl ParserValue<W>) -> Self {
         self.op(value.set(place.place()), Loc::caller())
     }
 
@@ -304,7 +304,7 @@ impl StateRef<'_> {
 
     /// Sets `error` to 1 if the ones' complement sum over these fields is not all ones. `error` keeps a 1 that another sum set.
     #[track_caller]
-    pub fn verify_checksum<const N: usize>(self, error: impl Place<1>, fields: [Field; N]) -> Self {
+    pub fn verify_checksum<const N: usize>(self, error: impl LValue<1>, fields: [Field; N]) -> Self {
         self.op(ParserOpKind::VerifyChecksum(error.place(), fields.map(Expr::Field).to_vec()), Loc::caller())
     }
 
@@ -314,7 +314,7 @@ impl StateRef<'_> {
     /// ([`Deparser::checksum`](super::Deparser::checksum)). TNA calls this `Checksum.subtract` and
     /// `subtract_all_and_deposit`.
     #[track_caller]
-    pub fn subtract_checksum<const N: usize>(self, rest: impl Place<16>, fields: [Field; N]) -> Self {
+    pub fn subtract_checksum<const N: usize>(self, rest: impl LValue<16>, fields: [Field; N]) -> Self {
         self.op(ParserOpKind::SubtractChecksum(rest.place(), fields.map(Expr::Field).to_vec()), Loc::caller())
     }
 

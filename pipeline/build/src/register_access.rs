@@ -4,7 +4,7 @@ use super::draft::{Builder, unique};
 use super::handles::{RegisterActionRef, RegisterRef};
 use super::register_value::CellRhs;
 use super::step::{ActionStep, ControlStep, Recorded, StepKind};
-use super::value::{ArrayIndex, Place, Rhs};
+use super::value::{ArrayIndex, LValue, Rhs};
 use sluice_asic::salu::Half;
 use sluice_ir::{
     self as ir, CellStmt, CellStmtKind, CellValue, Expr, Loc, PrimitiveKind, Program, RegisterAccess,
@@ -70,7 +70,7 @@ impl Access {
     }
 
     /// Also writes output word `word` (1 is `r.out1`) to a field.
-    pub fn also<const W: u16>(mut self, word: u8, place: impl Place<W>) -> Access {
+    pub fn also<const W: u16>(mut self, word: u8, place: impl LValue<W>) -> Access {
         self.outputs.push((word, place.place()));
         self
     }

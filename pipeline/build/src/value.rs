@@ -68,12 +68,12 @@ pub trait Rhs<const W: u16> {
     label = "read-only",
     note = "`Ro` fields are filled by the hardware, `Arg`s by the table entry: copy one to a metadata field first"
 )]
-pub trait Place<const W: u16>: Copy {
+pub trait LValue<const W: u16>: Copy {
     /// Returns the field to assign to.
     fn place(self) -> ir::Field;
 }
 
-impl<const W: u16> Place<W> for Bits<W> {
+impl<const W: u16> LValue<W> for Bits<W> {
     fn place(self) -> ir::Field {
         self.0
     }

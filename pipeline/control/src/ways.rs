@@ -56,14 +56,14 @@ impl ExactLayout {
 }
 
 /// Number of an entry in a place, plus 1; 0 is a free place.
-type Place = u32;
+type Slot = u32;
 
 /// Places of a table's entries.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     layout: Arc<ExactLayout>,
     /// Entry of each place, part after part, way after way, row after row.
-    places: Vec<Place>,
+    places: Vec<Slot>,
     /// Place of each entry, plus 1, by slot of the entry; 0 if it has none.
     at: Vec<u32>,
 }
@@ -168,7 +168,7 @@ impl Rows {
         }
     }
 
-    fn put(&mut self, place: usize, entry: Place) {
+    fn put(&mut self, place: usize, entry: Slot) {
         let slot = entry.saturating_sub(1) as usize;
         self.places[place] = entry;
         if self.at.len() <= slot {

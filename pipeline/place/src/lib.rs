@@ -27,7 +27,7 @@ pub use data::{
 };
 pub use deps::{Dependency, DependencyGraph, Edge, node_name};
 pub use next_table::{Carrier, LongBranch, Retest};
-pub use nofit::{Exhausted, NoFit, Place, Resource};
+pub use nofit::{Exhausted, NoFit, Resource, ShortIn};
 pub use options::{Objective, Optimisation, Options, UnknownName};
 pub use passes::{PASSES, PassInfo, place, place_with};
 pub use purpose::{ArrayRef, Computation, Purpose, Sink, Source};

@@ -38,7 +38,7 @@ impl Resource {
 
 /// Place where a resource ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ShortIn {
     /// One stage.
     Stage(u8),
     /// One gress, over all stages.
@@ -53,7 +53,7 @@ pub struct Exhausted {
     /// Resource.
     pub resource: Resource,
     /// Place.
-    pub place: Place,
+    pub place: ShortIn,
     /// Tables and conditions that compete for it; the one without a place is first.
     pub contenders: Vec<String>,
 }
@@ -81,11 +81,11 @@ impl NoFit {
             Some(Exhausted { resource, place, contenders }) => {
                 let who = contenders.first().map_or_else(String::new, |c| format!(" for `{c}`"));
                 match place {
-                    Place::Stage(stage) => {
+                    ShortIn::Stage(stage) => {
                         format!("{first} (first short of {} in stage {stage}{who})", resource.id())
                     }
-                    Place::Pipe => format!("{first} (short of {}{who})", resource.id()),
-                    Place::Gress(gress) => format!("{first} (short of {} in {gress}{who})", resource.id()),
+                    ShortIn::Pipe => format!("{first} (short of {}{who})", resource.id()),
+                    ShortIn::Gress(gress) => format!("{first} (short of {} in {gress}{who})", resource.id()),
                 }
             }
         };

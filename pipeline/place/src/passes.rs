@@ -6,7 +6,7 @@ use super::deparser::{self, DeparserCost};
 use super::deps::{DependencyGraph, node_name};
 use super::mau::gateway;
 use super::mau::{self, PlacedTables, Search};
-use super::nofit::{Exhausted, NoFit, Place, Resource};
+use super::nofit::{Exhausted, NoFit, Resource, ShortIn};
 use super::options::{Optimisation, Options};
 use super::{conditions, parser, phv, timing, verify};
 use sluice_asic::chip::{ChipSpec, Column};
@@ -194,7 +194,7 @@ fn cfg(work: &mut Work<'_>) -> Result<(), Failed> {
 
 fn allocate(work: &mut Work<'_>) -> Result<(), Failed> {
     work.phv = phv::allocate(work.program, work.chip, work.options, &work.cfgs)
-        .map_err(|diags| exhausted(diags, Resource::Phv, Place::Pipe))?;
+        .map_err(|diags| exhausted(diags, Resource::Phv, ShortIn::Pipe))?;
     Ok(())
 }
 
@@ -214,7 +214,7 @@ fn one_gateway<'a>(work: &'a Work<'_>) -> impl Fn(&Cond) -> bool + 'a {
 fn parsers(work: &mut Work<'_>) -> Result<(), Failed> {
     for gress in Gress::ALL {
         work.parsers[gress.index()] = parser::place(work.program, work.chip, gress, &work.phv)
-            .map_err(|diags| exhausted(diags, Resource::Parser, Place::Gress(gress)))?;
+            .map_err(|diags| exhausted(diags, Resource::Parser, ShortIn::Gress(gress)))?;
     }
     Ok(())
 }
@@ -222,7 +222,7 @@ fn parsers(work: &mut Work<'_>) -> Result<(), Failed> {
 fn deparsers(work: &mut Work<'_>) -> Result<(), Failed> {
     for gress in Gress::ALL {
         work.deparsers[gress.index()] = deparser::cost(work.program, work.chip, gress, &work.phv)
-            .map_err(|diags| exhausted(diags, Resource::Deparser, Place::Gress(gress)))?;
+            .map_err(|diags| exhausted(diags, Resource::Deparser, ShortIn::Gress(gress)))?;
     }
     Ok(())
 }
@@ -252,7 +252,7 @@ fn print_deparser(work: &Work<'_>) -> String {
     Gress::ALL.into_iter().zip(&work.deparsers).map(line).collect()
 }
 
-fn exhausted(diags: Vec<Diag>, resource: Resource, place: Place) -> Failed {
+fn exhausted(diags: Vec<Diag>, resource: Resource, place: ShortIn) -> Failed {
     let first = Exhausted { resource, place, contenders: Vec::new() };
     Failed { diags, first_exhausted: Some(first) }
 }

@@ -1,6 +1,6 @@
 //! Batches of passes: choice of the next one, its execution, and the times at which its packets leave.
 
-use super::copies::Place;
+use super::copies::MadeAt;
 use super::ingress::PendingPass;
 use super::{PassEvent, Sink, Switch};
 use sluice_asic::gress::Gress;
@@ -96,7 +96,7 @@ impl Switch<'_> {
                 sink.pass(&self.pass_event(pipe, gress, pending, pass, exit));
             }
             if made < self.scratch.made.len() {
-                made = self.made_by(made, (i, pass), Place { pipe, gress, time: exit }, sink);
+                made = self.made_by(made, (i, pass), MadeAt { pipe, gress, time: exit }, sink);
             }
             match gress {
                 Gress::Ingress => self.ingress_done(pass, exit, sink),

@@ -18,7 +18,7 @@ const MAKERS: u32 = 1 << 16;
 
 /// Place and time at which a packet is made.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct MadeAt {
     pub(super) pipe: usize,
     pub(super) gress: Gress,
     pub(super) time: Time,
@@ -31,7 +31,7 @@ impl Switch<'_> {
         &mut self,
         from: usize,
         (pass, parent): (usize, &Pass),
-        at: Place,
+        at: MadeAt,
         sink: &mut dyn Sink,
     ) -> usize {
         let mut next = from;
@@ -56,7 +56,7 @@ impl Switch<'_> {
     }
 
     /// Returns the data of a packet made from `parent`.
-    fn offspring(&mut self, parent: &PacketInfo, at: Place) -> PacketInfo {
+    fn offspring(&mut self, parent: &PacketInfo, at: MadeAt) -> PacketInfo {
         let made = &mut self.pipes[at.pipe].copies[at.gress.index()];
         let seq = *made;
         *made += 1;
@@ -88,7 +88,7 @@ impl Switch<'_> {
         parent: &Pass,
         session: Option<MirrorSession>,
         (header, copy): (u16, Packet),
-        at: Place,
+        at: MadeAt,
         sink: &mut dyn Sink,
     ) {
         let parent = self.info_of(parent.packet);
@@ -118,7 +118,7 @@ impl Switch<'_> {
         self.replicate(copy, session.port.map(|p| p.number()), request_of(&session, groups), at, sink);
     }
 
-    fn digest(&mut self, parent: &Pass, kind: u8, data: Packet, at: Place, sink: &mut dyn Sink) {
+    fn digest(&mut self, parent: &Pass, kind: u8, data: Packet, at: MadeAt, sink: &mut dyn Sink) {
         let tag = self.info_of(parent.packet).tag;
         self.totals.count_made(|m| &mut m.digest);
         self.totals.absorbed_digest();
@@ -127,7 +127,7 @@ impl Switch<'_> {
         self.packets.remove(data);
     }
 
-    fn multicast(&mut self, parent: &Pass, request: McastRequest, at: Place, sink: &mut dyn Sink) {
+    fn multicast(&mut self, parent: &Pass, request: McastRequest, at: MadeAt, sink: &mut dyn Sink) {
         let info = &mut self.info[parent.packet.index()];
         (info.replicated, info.qid, info.cos) = (true, parent.output.qid, parent.output.cos);
         (info.bypass, info.deflect) = (parent.output.bypass, parent.output.deflect);
@@ -143,7 +143,7 @@ impl Switch<'_> {
         packet: Packet,
         unicast: Option<u16>,
         request: McastRequest,
-        at: Place,
+        at: MadeAt,
         sink: &mut dyn Sink,
     ) {
         let mut members = std::mem::take(&mut self.scratch.members);

@@ -3,7 +3,7 @@
 //! If all packets of a program go once through ingress and egress, they run in batches. Otherwise they run
 //! one by one: all passes of a packet and its copies come before the next packet.
 
-use super::copies::Place;
+use super::copies::MadeAt;
 use super::ingress::PendingPass;
 use super::observe::Sink;
 use super::reason::{DeviceDrop, Reason};
@@ -158,7 +158,7 @@ impl Switch<'_> {
             if self.watched {
                 sink.pass(&self.functional_event(pipe, gress, &pass));
             }
-            self.made_by(0, (0, &pass), Place { pipe, gress, time }, sink);
+            self.made_by(0, (0, &pass), MadeAt { pipe, gress, time }, sink);
             match port {
                 None => self.ingress_done(&pass, time, sink),
                 Some(port) => self.egress_done(&pass, port, Duration::ZERO, time, sink),

@@ -1,7 +1,7 @@
 //! Device settings that the control plane changes during a run: ports up and down, paused queues, packet
 //! generators.
 
-use super::copies::Place;
+use super::copies::MadeAt;
 use super::observe::{FlowControlEvent, Sink};
 use super::{Event, Mode, Switch};
 use sluice_asic::event::{EventClass, EventKey};
@@ -76,7 +76,7 @@ impl Switch<'_> {
     }
 
     /// Schedules a deparser's flow-control word, which takes effect after its delay to the queues.
-    pub(super) fn flow_control(&mut self, word: u32, at: Place) {
+    pub(super) fn flow_control(&mut self, word: u32, at: MadeAt) {
         if self.config.mode == Mode::Functional {
             return;
         }

@@ -82,14 +82,14 @@ pub struct TimelineRow<'a> {
 }
 
 /// Identifies a place: pools by their position, groups and queues by port and number.
-type Place = (Subject, u16, u16);
+type LevelKey = (Subject, u16, u16);
 
 /// Samples the occupancy of a switch; see the module.
 #[derive(Debug)]
 pub struct Timeline {
     /// Sampling interval; `None`: every change.
     every: Option<Duration>,
-    told: BTreeMap<Place, Level>,
+    told: BTreeMap<LevelKey, Level>,
     touched: Touched,
 }
 

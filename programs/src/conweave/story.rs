@@ -1,7 +1,7 @@
 //! The words of a ConWeave flow's story: the paper's packet types, epochs and paths.
 
 use super::wire::{Frame, Header, REACH, opcode, read};
-use sluice_catalogue::story::{Flow, Message, Narrator, Note, Part, QueueUse};
+use sluice_catalogue::story::{Message, Narrator, Note, Part, QueueUse, RoceFlow};
 
 /// Number within its pipe of the port that control packets and timer packets recirculate by.
 const RECIRCULATION: u16 = 6;
@@ -19,7 +19,7 @@ impl Narrator for ConWeaveNarrator {
         REACH
     }
 
-    fn read(&self, frame: &[u8]) -> Option<(Flow, Message)> {
+    fn read(&self, frame: &[u8]) -> Option<(RoceFlow, Message)> {
         let frame = read(frame)?;
         Some((flow(&frame), message(&frame)))
     }
@@ -56,11 +56,11 @@ const PATH: &str = "path";
 const CLEAR: &str = "CLEAR";
 
 /// The flow that a frame belongs to or answers.
-fn flow(frame: &Frame) -> Flow {
+fn flow(frame: &Frame) -> RoceFlow {
     let &Frame { src, dst, src_port, .. } = frame;
     match frame.header.opcode {
-        0 | opcode::DATA => Flow { src, src_port, dst },
-        _ => Flow { src: dst, src_port, dst: src },
+        0 | opcode::DATA => RoceFlow { src, src_port, dst },
+        _ => RoceFlow { src: dst, src_port, dst: src },
     }
 }
 

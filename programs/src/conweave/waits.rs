@@ -68,7 +68,7 @@ struct Episode {
 
 /// State of a flow.
 #[derive(Clone, Debug)]
-struct Flow {
+struct WaitingFlow {
     epoch: u8,
     /// The last packet of the old path in this epoch.
     old: Option<Old>,
@@ -90,7 +90,7 @@ fn begins(tick: u64) -> u64 {
 
 impl Waits {
     /// T_resume in ticks: TAIL arrives as long after the last packet of the old path as SrcToR sent it after that packet.
-    fn resume(&self, flow: &Flow, now: Between) -> Between {
+    fn resume(&self, flow: &WaitingFlow, now: Between) -> Between {
         let Some(old) = flow.old else {
             let default = u64::from(self.p.resume_default);
             return (now.0 + default, now.1 + default);
@@ -102,14 +102,14 @@ impl Waits {
     }
 
     /// When a timer packet that was made or refreshed at a time in ns finds that T_resume is over.
-    fn fires(&self, flow: &Flow, now: Between, at: u64) -> Between {
+    fn fires(&self, flow: &WaitingFlow, now: Between, at: u64) -> Between {
         let (least, most) = self.resume(flow, now);
         (begins(least + 1).max(at + LAP.0), begins(most + 1).max(at + RACE + LAP.1) + LAP.1)
     }
 
     /// Checks the packets of one flow, in order of time.
     fn flow(&self, packets: &[Data<'_>], done: &BTreeMap<u64, Done>) -> Finding {
-        let mut flow = Flow { epoch: NO_EPOCH, old: None, tail_tx: 0, episode: None };
+        let mut flow = WaitingFlow { epoch: NO_EPOCH, old: None, tail_tx: 0, episode: None };
         for (at, data) in packets.iter().enumerate() {
             let time = data.packet.time.as_nanos();
             let near = |other: &&Data<'_>| other.packet.time.as_nanos().abs_diff(time) <= RACE;
@@ -136,7 +136,7 @@ impl Waits {
     }
 
     /// Applies DATA to its flow's state; returns false if the state is not known any more.
-    fn data(&self, flow: &mut Flow, data: &Data<'_>) -> bool {
+    fn data(&self, flow: &mut WaitingFlow, data: &Data<'_>) -> bool {
         let header = data.frame.header;
         let Some(sent) = data.packet.sent else { return false };
         let (time, now) = (data.packet.time.as_nanos(), ticks(data.packet.time));

@@ -11,14 +11,14 @@ use sluice_ir as ir;
 
 /// The flow hash, `W` bits.
 #[derive(Clone, Copy, Debug)]
-struct Flow<const W: u16> {
+struct FlowHash<const W: u16> {
     hash: Bits<W>,
 }
 
-impl<const W: u16> Fields for Flow<W> {
+impl<const W: u16> Fields for FlowHash<W> {
     const DOC: &'static str = "Flow hash of the packet";
     fn declare(declarer: &mut Declarer<'_>) -> Self {
-        Flow { hash: Handle::declare(declarer, "hash", "Flow hash after seed and rotation") }
+        FlowHash { hash: Handle::declare(declarer, "hash", "Flow hash after seed and rotation") }
     }
 }
 
@@ -49,7 +49,7 @@ pub(super) fn hashing(ig: &GressBuilder<'_>, p: &Params, h: Headers) -> Hashing 
 
 #[stage_program]
 fn of_width<const W: u16>(ig: &GressBuilder<'_>, p: &Params, h: Headers) -> Hashing {
-    let flow = ig.metadata::<Flow<W>>();
+    let flow = ig.metadata::<FlowHash<W>>();
     let ipv4_hash = ig.hash::<W>(p.hash_algorithm.algorithm());
     let ipv4_hash = shaped(ipv4_hash, p, &p.hash_fields_v4, |f| ipv4_field(f, h)).build();
     let ipv6_hash = ig.hash::<W>(p.hash_algorithm.algorithm());

@@ -157,7 +157,7 @@ impl Pauses {
 
 /// Level, limits and pauses of a place over time.
 #[derive(Clone, Debug, Default)]
-struct Place {
+struct LevelLine {
     level: Steps,
     limit: Steps,
     pauses: Pauses,
@@ -166,7 +166,7 @@ struct Place {
 /// Levels of places over time, in bounded memory for each place.
 #[derive(Debug, Default)]
 pub struct Levels {
-    places: BTreeMap<(Subject, String, u16), Place>,
+    places: BTreeMap<(Subject, String, u16), LevelLine>,
     end: u64,
 }
 
@@ -240,7 +240,7 @@ impl Levels {
         busiest.into_iter().map(|(key, place)| self.line(key, place)).collect()
     }
 
-    fn line(&self, (subject, owner, index): &(Subject, String, u16), place: &Place) -> Line {
+    fn line(&self, (subject, owner, index): &(Subject, String, u16), place: &LevelLine) -> Line {
         let name = match subject {
             Subject::Buffer => "all of it".to_owned(),
             Subject::Group => format!("port {owner}, group {index}"),

@@ -5,13 +5,13 @@ use crate::output::files::Folder;
 use crate::replay::args::ReplayArgs;
 use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{Network, Observer, SwitchSetup};
-use sluice_fabric::story::{Flow, Narrator, RoceNarrator, Story, Watcher};
+use sluice_fabric::story::{Narrator, RoceFlow, RoceNarrator, Story, Watcher};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Watchers of a flow, one for each switch.
 pub(super) struct Watch {
-    flow: Flow,
+    flow: RoceFlow,
     watchers: Vec<Watcher>,
 }
 

@@ -10,12 +10,12 @@ use sluice_switch::Subject;
 const PLOTS: usize = 6;
 
 /// A place of a switch.
-struct Place<'a> {
+struct PlottedLine<'a> {
     switch: &'a str,
     line: Line,
 }
 
-impl Place<'_> {
+impl PlottedLine<'_> {
     /// Returns the place's name, with its switch in a network.
     fn name(&self) -> String {
         match self.switch {
@@ -26,12 +26,11 @@ impl Place<'_> {
 }
 
 /// Returns the `most` places of some kinds with the highest peaks of all switches.
-fn busiest<'a>(run: &Run<'a>, most: usize, of: impl Fn(Subject) -> bool + Copy) -> Vec<Place<'a>> {
-    let places = run
-        .levels
-        .iter()
-        .flat_map(|(switch, levels)| levels.busiest(most, of).into_iter().map(|line| Place { switch, line }));
-    let mut places: Vec<Place<'_>> = places.collect();
+fn busiest<'a>(run: &Run<'a>, most: usize, of: impl Fn(Subject) -> bool + Copy) -> Vec<PlottedLine<'a>> {
+    let places = run.levels.iter().flat_map(|(switch, levels)| {
+        levels.busiest(most, of).into_iter().map(|line| PlottedLine { switch, line })
+    });
+    let mut places: Vec<PlottedLine<'_>> = places.collect();
     // The sort is stable, so places with equal peaks stay in the order of switches and names.
     places.sort_by_key(|place| std::cmp::Reverse(place.line.peak.1));
     places.truncate(most);
@@ -68,7 +67,7 @@ pub(super) fn view(run: &Run<'_>) -> Markup {
 fn memories(run: &Run<'_>) -> Vec<Plot> {
     let of_pools = |s: Subject| !matches!(s, Subject::Group | Subject::Queue);
     let fullest = busiest(run, PLOTS, |s| s == Subject::Buffer);
-    let plot = |memory: &Place<'_>| {
+    let plot = |memory: &PlottedLine<'_>| {
         let title = if memory.switch.is_empty() {
             "Memory and pools".to_owned()
         } else {
@@ -95,7 +94,7 @@ fn steps(name: &str, mut points: Vec<(f64, f64)>, style: PlotStyle) -> PlotLine 
 }
 
 /// Draws a place with its limit and its pauses.
-fn place(place: &Place<'_>, limit: &str, paused: &str) -> Plot {
+fn place(place: &PlottedLine<'_>, limit: &str, paused: &str) -> Plot {
     let mut plot = Plot::new(&place.name(), "time, us", "cells");
     plot.lines.push(steps("level", place.line.points.clone(), PlotStyle::Steps));
     if !place.line.limit.is_empty() {
@@ -105,7 +104,7 @@ fn place(place: &Place<'_>, limit: &str, paused: &str) -> Plot {
     plot
 }
 
-fn group(run: &Run<'_>, group: &Place<'_>) -> Plot {
+fn group(run: &Run<'_>, group: &PlottedLine<'_>) -> Plot {
     let own = run.buffers().filter(|(switch, _)| switch.unwrap_or("") == group.switch);
     let mut groups = own.flat_map(|(_, buffer)| &buffer.priority_groups);
     let is_lossless = groups
@@ -118,19 +117,20 @@ fn group(run: &Run<'_>, group: &Place<'_>) -> Plot {
     )
 }
 
-fn queue(queue: &Place<'_>) -> Plot {
+fn queue(queue: &PlottedLine<'_>) -> Plot {
     place(queue, "limit: it takes no more", "it may not send")
 }
 
 /// Lists the pauses of all places that were paused.
 fn pauses(run: &Run<'_>) -> Markup {
     let paused = busiest(run, usize::MAX, |s| matches!(s, Subject::Group | Subject::Queue));
-    let mut paused: Vec<&Place<'_>> = paused.iter().filter(|place| place.line.paused_times > 0).collect();
+    let mut paused: Vec<&PlottedLine<'_>> =
+        paused.iter().filter(|place| place.line.paused_times > 0).collect();
     paused.sort_by(|a, b| b.line.paused.total_cmp(&a.line.paused));
     if paused.is_empty() {
         return html! {};
     }
-    let row = |place: &&Place<'_>| {
+    let row = |place: &&PlottedLine<'_>| {
         let line = &place.line;
         let what = if line.subject == Subject::Group { "pauses its senders" } else { "may not send" };
         let peak = format!("{} at {:.3}", line.peak.1, line.peak.0);

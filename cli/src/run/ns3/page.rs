@@ -19,7 +19,7 @@ pub(super) struct Run {
 }
 
 /// A complete flow.
-struct Flow {
+struct CompleteFlow {
     /// The row of the flow file.
     row: String,
     bytes: u64,
@@ -53,20 +53,20 @@ fn content(run: &Run) -> Markup {
 }
 
 /// Reads the rows of complete flows: ends, ports, bytes, start and time in ns, time of a lone flow in ns.
-fn flows(text: &str) -> Vec<Flow> {
+fn flows(text: &str) -> Vec<CompleteFlow> {
     let flow = |row: &str| {
         let words: Vec<&str> = row.split_whitespace().collect();
         let number = |at: usize| words.get(at).and_then(|word| word.parse::<f64>().ok());
         let (start, time, alone) = (number(5)?, number(6)?, number(7)?);
         let bytes = words.get(4)?.parse().ok()?;
         let (start_us, time_us) = (start / 1e3, time / 1e3);
-        Some(Flow { row: row.to_owned(), bytes, start_us, time_us, slowdown: time / alone.max(1.0) })
+        Some(CompleteFlow { row: row.to_owned(), bytes, start_us, time_us, slowdown: time / alone.max(1.0) })
     };
     text.lines().filter_map(flow).collect()
 }
 
 /// Returns the share of flows that are no slower, over the slowdown.
-fn slowdowns(flows: &[Flow]) -> Plot {
+fn slowdowns(flows: &[CompleteFlow]) -> Plot {
     let mut all: Vec<f64> = flows.iter().map(|flow| flow.slowdown).collect();
     all.sort_by(f64::total_cmp);
     let mut plot = Plot::new("Slowdown against a lone flow", "slowdown", "flows that are no slower, %");
@@ -76,7 +76,7 @@ fn slowdowns(flows: &[Flow]) -> Plot {
 }
 
 /// Returns quantiles of the slowdown over the size of flows.
-fn sizes(flows: &[Flow]) -> Plot {
+fn sizes(flows: &[CompleteFlow]) -> Plot {
     let groups = groups(flows.iter().map(|flow| (flow.bytes, flow.slowdown)).collect());
     let mut plot = Plot::new("Slowdown by size", "bytes of a flow", "slowdown");
     plot.log_x = true;
@@ -119,7 +119,7 @@ fn line(name: &str, points: Vec<(f64, f64)>, style: PlotStyle) -> PlotLine {
     PlotLine { name: name.to_owned(), points, style, ..PlotLine::default() }
 }
 
-fn slowest(mut flows: Vec<Flow>) -> Table {
+fn slowest(mut flows: Vec<CompleteFlow>) -> Table {
     flows.sort_by(|a, b| b.slowdown.total_cmp(&a.slowdown).then_with(|| a.row.cmp(&b.row)));
     let header = ["source", "destination", "ports", "bytes", "start us", "time us", "slowdown"];
     Table::new(&header).rows(flows.into_iter().take(SLOWEST).map(|flow| {

@@ -9,7 +9,7 @@ use super::code::Step;
 use super::gress::{GressRun, Lanes};
 use super::register::{Stamps, settle};
 use super::source::EntryOf;
-use super::table::{EngineTable, Found, NO_ENTRY};
+use super::table::{EngineTable, LaneLookups, NO_ENTRY};
 use crate::pass::{MAX_BATCH, State};
 
 impl GressRun {
@@ -165,7 +165,7 @@ fn run_found<const N: usize>(
     table: &EngineTable,
     mask: u64,
     phv: &Phv<N>,
-    found: &Found,
+    found: &LaneLookups,
     fx: &mut Effects<'_>,
     mut ran: impl FnMut(usize, u64),
 ) {

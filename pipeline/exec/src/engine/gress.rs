@@ -12,7 +12,7 @@ use super::field::FieldAt;
 use super::parser::{Ended, Heads, ParserScratch};
 use super::register::Notes;
 use super::source::EntryOf;
-use super::table::Found;
+use super::table::LaneLookups;
 use super::walk::Walk;
 use crate::packet::PacketStore;
 use crate::pass::{GhostUpdate, Made, Pass, PassIn, State};
@@ -29,7 +29,7 @@ pub(super) struct GressRun {
     pub(super) preds: Vec<u64>,
     pub(super) walk: Walk,
     pub(super) parser: ParserScratch,
-    pub(super) found: Found,
+    pub(super) found: LaneLookups,
     /// Accesses to each array with several users, and one more for accesses that run at once.
     pub(super) notes: Vec<Notes>,
     /// Position of the first lane in the caller's batch.
@@ -75,7 +75,7 @@ impl Lanes {
 impl GressRun {
     pub(super) fn new(code: GressCode) -> GressRun {
         let (preds, walk) = (vec![0; code.preds], Walk::new(code.steps.len()));
-        let (parser, found) = (ParserScratch::default(), Found::default());
+        let (parser, found) = (ParserScratch::default(), LaneLookups::default());
         let notes = (0..=code.noted).map(|_| Notes::new()).collect();
         let reached = vec![0; code.points];
         GressRun { code, preds, walk, parser, found, notes, first: 0, reached }

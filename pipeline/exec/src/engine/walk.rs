@@ -55,12 +55,12 @@ impl Arm {
 }
 
 /// Number of a place.
-pub(super) type Place = u32;
+pub(super) type NodeNumber = u32;
 
 /// Number of no place: nothing is due.
-const END: Place = Place::MAX;
+const END: NodeNumber = NodeNumber::MAX;
 /// The successor is not known yet.
-const UNKNOWN: Place = Place::MAX - 1;
+const UNKNOWN: NodeNumber = NodeNumber::MAX - 1;
 /// Most places that are remembered; beyond this all are forgotten.
 const MOST: usize = 1 << 14;
 
@@ -77,11 +77,11 @@ struct Known {
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     places: Vec<Known>,
-    next: Vec<Place>,
+    next: Vec<NodeNumber>,
     sets: Vec<Box<[u64]>>,
-    numbers: BTreeMap<Box<[u64]>, Place>,
+    numbers: BTreeMap<Box<[u64]>, NodeNumber>,
     /// Places at which packets, and queue-depth updates, start.
-    starts: [Place; 2],
+    starts: [NodeNumber; 2],
     /// Words of a set.
     words: usize,
     most: usize,
@@ -96,7 +96,12 @@ impl Walk {
 
     /// Returns the place at which a walk starts; `outcomes` returns the number of outcomes of a step.
     #[inline(always)]
-    pub(super) fn start(&mut self, which: usize, due: &Wake, outcomes: impl Fn(usize) -> usize) -> Place {
+    pub(super) fn start(
+        &mut self,
+        which: usize,
+        due: &Wake,
+        outcomes: impl Fn(usize) -> usize,
+    ) -> NodeNumber {
         let known = self.starts[which % 2];
         if known != UNKNOWN {
             return known;
@@ -112,7 +117,7 @@ impl Walk {
         mut set: Vec<u64>,
         due: &Wake,
         outcomes: impl Fn(usize) -> usize,
-    ) -> Place {
+    ) -> NodeNumber {
         add(&mut set, due);
         let place = self.number(set, outcomes);
         self.starts[which % 2] = place;
@@ -121,13 +126,13 @@ impl Walk {
 
     /// Returns the step of a place.
     #[inline(always)]
-    pub(super) fn step(&self, at: Place) -> Option<usize> {
+    pub(super) fn step(&self, at: NodeNumber) -> Option<usize> {
         self.places.get(at as usize).map(|place| place.step as usize)
     }
 
     /// Returns the successor by an outcome that has occurred before.
     #[inline(always)]
-    pub(super) fn next(&self, at: Place, outcome: usize) -> Option<Place> {
+    pub(super) fn next(&self, at: NodeNumber, outcome: usize) -> Option<NodeNumber> {
         let place = self.places.get(at as usize)?;
         self.next.get(place.first as usize + outcome).copied().filter(|next| *next != UNKNOWN)
     }
@@ -136,11 +141,11 @@ impl Walk {
     #[cold]
     pub(super) fn learn(
         &mut self,
-        at: Place,
+        at: NodeNumber,
         outcome: usize,
         arms: &[&Arm],
         outcomes: impl Fn(usize) -> usize,
-    ) -> Place {
+    ) -> NodeNumber {
         let (Some(place), Some(set)) = (self.places.get(at as usize), self.sets.get(at as usize)) else {
             return END;
         };
@@ -160,14 +165,14 @@ impl Walk {
     }
 
     /// Returns the number of a set, a new one if the set has not occurred before.
-    fn number(&mut self, set: Vec<u64>, outcomes: impl Fn(usize) -> usize) -> Place {
+    fn number(&mut self, set: Vec<u64>, outcomes: impl Fn(usize) -> usize) -> NodeNumber {
         let Some(word) = set.iter().position(|bits| *bits != 0) else { return END };
         let set: Box<[u64]> = set.into();
         if let Some(known) = self.numbers.get(&set) {
             return *known;
         }
         let step = word * 64 + set[word].trailing_zeros() as usize;
-        let place = self.places.len() as Place;
+        let place = self.places.len() as NodeNumber;
         self.places.push(Known { step: step as u32, first: self.next.len() as u32 });
         self.next.resize(self.next.len() + outcomes(step), UNKNOWN);
         self.sets.push(set.clone());

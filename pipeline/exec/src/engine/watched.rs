@@ -1,7 +1,7 @@
 //! Records which constant entries of a table packets have matched.
 
 use super::batch::for_lanes;
-use super::table::{EngineTable, Found};
+use super::table::{EngineTable, LaneLookups};
 use std::cell::Cell;
 
 /// Marks of a table's constant entries.
@@ -51,7 +51,7 @@ impl EngineTable {
 
     /// Marks the matched entries, if marks are on.
     #[inline]
-    pub(super) fn note<const N: usize>(&self, mask: u64, found: &Found) {
+    pub(super) fn note<const N: usize>(&self, mask: u64, found: &LaneLookups) {
         if let Some(watched) = &self.watched {
             watched.note::<N>(mask, &found.entry);
         }

@@ -7,7 +7,7 @@ use sluice_ir::{ActionCall, Key, KeyValue, MatchKind, Table};
 use std::cmp::Reverse;
 
 /// Result of a lookup.
-pub(super) struct Found<'a> {
+pub(super) struct Looked<'a> {
     /// Entry that matched; `None` for a miss.
     pub(super) entry: Option<EntryId>,
     /// Group that the entry names.
@@ -20,22 +20,22 @@ pub(super) struct Found<'a> {
 
 impl<'a, T> Run<'a, T> {
     /// Looks up the key values (one per key column) in a table.
-    pub(super) fn lookup(&self, table: Table, values: &[u128]) -> Found<'a> {
+    pub(super) fn lookup(&self, table: Table, values: &[u128]) -> Looked<'a> {
         let state = &self.control.tables[table];
-        let miss = Found { entry: None, group: None, member: None, call: &state.default };
+        let miss = Looked { entry: None, group: None, member: None, call: &state.default };
         let Some((id, entry)) = self.best_entry(table, state, values) else { return miss };
         match &entry.then {
-            Then::Call(call) => Found { entry: Some(id), call, ..miss },
+            Then::Call(call) => Looked { entry: Some(id), call, ..miss },
             Then::Member(member) => self.found_member(table, id, None, Some(*member)),
             Then::Group(group) => self.found_member(table, id, Some(*group), self.pick(table, *group)),
         }
     }
 
     /// Returns the result of a hit that selects a member; if there is no such member, the default action runs.
-    fn found_member(&self, table: Table, id: EntryId, group: Option<u32>, member: Option<u32>) -> Found<'a> {
+    fn found_member(&self, table: Table, id: EntryId, group: Option<u32>, member: Option<u32>) -> Looked<'a> {
         let profile = self.program.tables[table].profile.map(|p| &self.control.profiles[p]);
         let call = profile.and_then(|p| p.members.get(&member?));
-        Found { entry: Some(id), group, member, call: call.unwrap_or(&self.control.tables[table].default) }
+        Looked { entry: Some(id), group, member, call: call.unwrap_or(&self.control.tables[table].default) }
     }
 
     /// Returns the entry that wins: longest prefix, then lowest priority number, then oldest.

@@ -34,7 +34,7 @@ impl<T: Tracer> Run<'_, T> {
                 self.tell(&Event::Accessed { action, index, before, after, outputs, loc });
             }
         } else if let Some(before) = before {
-            let found = Found::default();
+            let found = FoundLane::default();
             let halves = [before.lo, before.hi];
             let params = self.state.params[code.register];
             let mut at =
@@ -67,12 +67,12 @@ struct Access<'a> {
     halves: [u64; 2],
     outputs: [u32; 4],
     index: u128,
-    found: Found,
+    found: FoundLane,
 }
 
 /// Result of a lane search.
 #[derive(Clone, Copy, Debug, Default)]
-struct Found {
+struct FoundLane {
     value: u32,
     changed: u32,
     index: u32,
@@ -169,7 +169,7 @@ impl Access<'_> {
         let largest = matches!(what.op, LaneOp::Max8 | LaneOp::Max16);
         // `max_by_key` returns the last of equal lanes.
         let best = taking_part.max_by_key(|&i| if largest { lane(i) } else { full - lane(i) });
-        self.found = Found::default();
+        self.found = FoundLane::default();
         let Some(index) = best else { return };
         let value = lane(index);
         let amount = |post: &LanePost| match (post.amount, what.mask) {
@@ -181,7 +181,7 @@ impl Access<'_> {
             true => value.saturating_sub(amount(post)),
             false => (value + amount(post)).min(full),
         });
-        self.found = Found { value, changed, index };
+        self.found = FoundLane { value, changed, index };
         if !what.from_phv {
             word = word & !(u128::from(full) << (index * bits)) | u128::from(changed) << (index * bits);
             self.halves = [word as u64, (word >> 64) as u64];

@@ -12,5 +12,5 @@ mod span;
 
 pub use loader::{Include, IncludeKind, LoadError, Loaded, Loader, Texts};
 pub use map::{FileId, Full, MacroId, SourceMap};
-pub use place::{Expanded, Place, Region};
+pub use place::{Expanded, Position, Region};
 pub use span::Span;

@@ -15,7 +15,7 @@ pub struct Region {
 
 /// Where a span is for a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// The text in a file: the span itself, an argument of a macro, or the use of a macro.
     pub region: Region,
     /// The macros whose expansion the text is, the innermost first; empty for text that is spelled at `region`.
@@ -34,7 +34,7 @@ pub struct Expanded {
 impl SourceMap {
     /// Returns the place of a span; `None` for [`Span::NONE`].
     #[must_use]
-    pub fn place(&self, span: Span) -> Option<Place> {
+    pub fn place(&self, span: Span) -> Option<Position> {
         let mut span = span;
         let mut expanded = Vec::new();
         // Every step leads to a chunk that was added earlier, or from a spelling to the argument that it is in.
@@ -48,7 +48,7 @@ impl SourceMap {
                 Chunk::File(file) => {
                     let bytes =
                         (span.start - start.0) as usize..(span.end.max(span.start) - start.0) as usize;
-                    return Some(Place { region: Region { file, bytes }, expanded });
+                    return Some(Position { region: Region { file, bytes }, expanded });
                 }
                 Chunk::Expansion(index) => {
                     let expansion = self.expansion(index);

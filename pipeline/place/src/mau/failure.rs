@@ -3,7 +3,7 @@
 use super::super::data::Owner;
 use super::super::deps::{DependencyGraph, node_name};
 use super::super::next_table::{Carrier, LongBranch};
-use super::super::nofit::{Exhausted, Place, Resource};
+use super::super::nofit::{Exhausted, Resource, ShortIn};
 use super::demand::Lookup;
 use super::fit::{Shortage, count};
 use super::pool::Pool;
@@ -41,7 +41,7 @@ pub(super) fn failure(
             let name = |o: Owner| schedule.demands.iter().find(|d| d.owner == o).map(|d| d.name.clone());
             let mut contenders: Vec<String> = chain.iter().filter_map(|e| name(e.from)).collect();
             contenders.extend(chain.last().and_then(|e| name(e.to)));
-            Some(Exhausted { resource: Resource::Stages, place: Place::Gress(gress), contenders })
+            Some(Exhausted { resource: Resource::Stages, place: ShortIn::Gress(gress), contenders })
         }
         (None, Some(missed)) => {
             let column = missed.shortage.column;
@@ -52,14 +52,14 @@ pub(super) fn failure(
             }
             Some(Exhausted {
                 resource: Resource::Column(column),
-                place: Place::Stage(missed.stage),
+                place: ShortIn::Stage(missed.stage),
                 contenders,
             })
         }
         (None, None) => {
             let gress = order.first().map_or(Gress::Ingress, |&i| schedule.demands[i].owner.gress);
             let contenders = order.iter().map(|&i| schedule.demands[i].name.clone()).collect();
-            Some(Exhausted { resource: Resource::Stages, place: Place::Gress(gress), contenders })
+            Some(Exhausted { resource: Resource::Stages, place: ShortIn::Gress(gress), contenders })
         }
     };
     diags.extend(order.iter().map(|&i| no_place(program, schedule, i)));
@@ -266,7 +266,7 @@ pub(super) fn uncarried(
     };
     let first = left.first().map(|b| Exhausted {
         resource: Resource::LongBranches,
-        place: Place::Stage(b.from_stage),
+        place: ShortIn::Stage(b.from_stage),
         contenders: left.iter().map(|b| name(b)).collect(),
     });
     TablesFailed { diags: left.iter().map(diag).collect(), first_exhausted: first, is_final: false }

@@ -18,7 +18,7 @@ pub(super) struct Pointer<'a> {
 }
 
 /// Stage and logical id.
-type Place = (u8, u8);
+type StageSlot = (u8, u8);
 
 impl Pointer<'_> {
     /// Returns true if an outcome can be on the pointer together with those that are.
@@ -49,7 +49,7 @@ impl Pointer<'_> {
     }
 
     /// Returns the points at which the name is set and used; `None` if several parts of a table could set it.
-    fn way(&self, branch: &LongBranch) -> Option<(Place, Place)> {
+    fn way(&self, branch: &LongBranch) -> Option<(StageSlot, StageSlot)> {
         let (cfg, nodes) = (&self.cfgs[branch.gress.index()], &self.nodes[branch.gress.index()]);
         let [from, to] = [branch.from, branch.to].map(|n| &nodes[n].parts);
         let to = to.first().filter(|p| p.stage == branch.to_stage)?;

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 /// Byte of a crossbar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct XbarByte {
     column: Column,
     group: u16,
     byte: u16,
@@ -23,15 +23,15 @@ struct Place {
 }
 
 /// Bytes with their places.
-type Assigned = Vec<(Place, ByteRef)>;
+type Assigned = Vec<(XbarByte, ByteRef)>;
 
 /// Contents of a crossbar by position, looked up once: the search below reads each of them for every choice of groups.
 struct Contents(Vec<Option<Content>>);
 
 impl Contents {
-    fn of(pool: &Pool, places: impl Iterator<Item = Place>) -> Contents {
+    fn of(pool: &Pool, places: impl Iterator<Item = XbarByte>) -> Contents {
         let mut contents = Vec::new();
-        for Place { column, group, byte, at, .. } in places {
+        for XbarByte { column, group, byte, at, .. } in places {
             let at = usize::from(at);
             contents.resize(contents.len().max(at + 1), None);
             contents[at] = pool.content(column, group, byte);
@@ -39,15 +39,15 @@ impl Contents {
         Contents(contents)
     }
 
-    fn at(&self, place: &Place) -> Option<Content> {
+    fn at(&self, place: &XbarByte) -> Option<Content> {
         self.0[usize::from(place.at)]
     }
 
-    fn is_free(&self, place: &Place) -> bool {
+    fn is_free(&self, place: &XbarByte) -> bool {
         self.at(place).is_none()
     }
 
-    fn has(&self, place: &Place, byte: ByteRef) -> bool {
+    fn has(&self, place: &XbarByte, byte: ByteRef) -> bool {
         self.at(place) == Some(Content::Byte(byte))
     }
 }
@@ -151,12 +151,12 @@ pub(crate) fn ternary(
             if best.as_ref().is_some_and(|(new, _)| *new <= fewest) {
                 break;
             }
-            let mut places: Vec<Place> = whole.iter().flat_map(|&p| ternary_pair(mau, p)).collect();
+            let mut places: Vec<XbarByte> = whole.iter().flat_map(|&p| ternary_pair(mau, p)).collect();
             if let Some(group) = single {
                 let half = ternary_pair(mau, group / 2).into_iter();
                 places.extend(
                     half.filter(|p| p.byte == mau.ternary_xbar_group_bytes as u16 || p.group == group)
-                        .map(|p| Place { nibble: p.byte == mau.ternary_xbar_group_bytes as u16, ..p }),
+                        .map(|p| XbarByte { nibble: p.byte == mau.ternary_xbar_group_bytes as u16, ..p }),
                 );
             }
             let Some(put) = assign(&contents, places, key, &[]) else { continue };
@@ -171,18 +171,24 @@ pub(crate) fn ternary(
     true
 }
 
-fn exact_group(mau: &MauSpec, group: u16) -> Vec<Place> {
+fn exact_group(mau: &MauSpec, group: u16) -> Vec<XbarByte> {
     let bytes = mau.exact_xbar_group_bytes as u16;
     (0..bytes)
-        .map(|byte| Place { column: Column::ExactXbar, group, byte, at: group * bytes + byte, nibble: false })
+        .map(|byte| XbarByte {
+            column: Column::ExactXbar,
+            group,
+            byte,
+            at: group * bytes + byte,
+            nibble: false,
+        })
         .collect()
 }
 
 /// Returns the bytes of a pair of ternary groups; the mid byte is the last byte of the even group.
-fn ternary_pair(mau: &MauSpec, pair: u16) -> Vec<Place> {
+fn ternary_pair(mau: &MauSpec, pair: u16) -> Vec<XbarByte> {
     let bytes = mau.ternary_xbar_group_bytes as u16;
     let first = pair * (2 * bytes + 1);
-    let place = |group, byte, at| Place { column: Column::TernaryXbar, group, byte, at, nibble: false };
+    let place = |group, byte, at| XbarByte { column: Column::TernaryXbar, group, byte, at, nibble: false };
     let even = (0..=bytes).map(|b| place(pair * 2, b, first + b));
     let odd = (0..bytes).map(|b| place(pair * 2 + 1, b, first + bytes + 1 + b));
     even.chain(odd).collect()
@@ -192,7 +198,7 @@ fn ternary_pair(mau: &MauSpec, pair: u16) -> Vec<Place> {
 /// some byte has no place.
 fn assign(
     contents: &Contents,
-    places: Vec<Place>,
+    places: Vec<XbarByte>,
     bytes: &[(ByteRef, u8)],
     fixed: &[(u16, ByteRef)],
 ) -> Option<Assigned> {
@@ -204,7 +210,7 @@ fn assign(
         }
         put.push((place, byte));
     }
-    let usable = |place: &Place, mask: u8| !place.nibble || mask & 0x0f == 0 || mask & 0xf0 == 0;
+    let usable = |place: &XbarByte, mask: u8| !place.nibble || mask & 0x0f == 0 || mask & 0xf0 == 0;
     let mut open: Vec<(ByteRef, u8)> = Vec::new();
     for &(byte, mask) in bytes {
         let there = places
@@ -216,7 +222,7 @@ fn assign(
             None => open.push((byte, mask)),
         }
     }
-    let free: Vec<Place> =
+    let free: Vec<XbarByte> =
         places.into_iter().filter(|p| contents.is_free(p) && !put.iter().any(|(q, _)| q == p)).collect();
     let fits = |byte: usize, place: usize| {
         let ((b, mask), p) = (open[byte], &free[place]);
@@ -257,7 +263,7 @@ fn augment(
     false
 }
 
-fn take(pool: &mut Pool, owner: Owner, put: &[(Place, ByteRef)]) {
+fn take(pool: &mut Pool, owner: Owner, put: &[(XbarByte, ByteRef)]) {
     for (place, byte) in put {
         pool.take((place.column, place.group, place.byte), owner, Content::Byte(*byte), Purpose::from(*byte));
     }

@@ -18,9 +18,9 @@ pub(super) fn unless_empty<S: Serializer>(text: &str, serializer: S) -> Result<S
 /// Serialises a place as its file and line.
 pub(super) fn place<S: Serializer>(at: &Loc, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Place {
+    struct SourceLine {
         file: &'static str,
         line: u32,
     }
-    Place { file: at.file, line: at.line }.serialize(serializer)
+    SourceLine { file: at.file, line: at.line }.serialize(serializer)
 }

@@ -2,13 +2,18 @@
 
 use super::super::batch::{Phv, for_lanes, lanes_where};
 use super::super::lookup::Lookup;
-use super::{EngineTable, Found, GROUP, Hit, NO_ENTRY, Row};
+use super::{EngineTable, GROUP, Hit, LaneLookups, NO_ENTRY, Row};
 use crate::pass::State;
 
 impl EngineTable {
     /// Looks up the lanes of `mask`; returns the lanes that hit, or 0 if nothing depends on hits.
     #[inline]
-    pub(in crate::engine) fn find<const N: usize>(&self, mask: u64, phv: &Phv<N>, found: &mut Found) -> u64 {
+    pub(in crate::engine) fn find<const N: usize>(
+        &self,
+        mask: u64,
+        phv: &Phv<N>,
+        found: &mut LaneLookups,
+    ) -> u64 {
         if matches!(self.lookup, Lookup::Miss) {
             self.all_find::<N>(self.rows[0], mask, found);
             return 0;
@@ -19,7 +24,7 @@ impl EngineTable {
             return if at == 0 { 0 } else { mask };
         }
         self.lookup.find::<N>(mask, phv, &mut found.rows);
-        let Found { rows, action, base, entry, mixed } = found;
+        let LaneLookups { rows, action, base, entry, mixed } = found;
         let first = self.rows[rows[mask.trailing_zeros() as usize % 64] as usize].action;
         let mut differ = 0;
         if self.selector.is_some() {
@@ -65,7 +70,11 @@ impl EngineTable {
 
     /// Looks up a batch's only packet; returns true on a hit, and the position of the action to run.
     #[inline(always)]
-    pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>, found: &mut Found) -> (bool, usize) {
+    pub(in crate::engine) fn one<const N: usize>(
+        &self,
+        phv: &Phv<N>,
+        found: &mut LaneLookups,
+    ) -> (bool, usize) {
         let at = self.lookup.one(phv, 0);
         let Some(mut row) = self.rows.get(at as usize) else { return (false, 0) };
         found.entry[0] = row.entry;
@@ -95,14 +104,19 @@ impl EngineTable {
 
     /// Resets the ages of the entries that the lanes of `hits` matched.
     #[inline]
-    pub(in crate::engine) fn refresh<const N: usize>(&self, hits: u64, found: &Found, state: &mut State) {
+    pub(in crate::engine) fn refresh<const N: usize>(
+        &self,
+        hits: u64,
+        found: &LaneLookups,
+        state: &mut State,
+    ) {
         if self.ages {
             self.make_young::<N>(hits, found, state);
         }
     }
 
     #[inline(never)]
-    fn make_young<const N: usize>(&self, hits: u64, found: &Found, state: &mut State) {
+    fn make_young<const N: usize>(&self, hits: u64, found: &LaneLookups, state: &mut State) {
         let ages = &mut state.ages[self.table];
         for_lanes::<N>(hits, |l| {
             if let Some(age) = ages.get_mut(found.entry[l] as usize) {
@@ -112,7 +126,7 @@ impl EngineTable {
     }
 
     /// Gives every lane of `mask` the same row, such as the default action of a table without key or entries.
-    fn all_find<const N: usize>(&self, row: Row, mask: u64, found: &mut Found) {
+    fn all_find<const N: usize>(&self, row: Row, mask: u64, found: &mut LaneLookups) {
         for_lanes::<N>(mask, |l| (found.action[l], found.base[l]) = (row.action, row.args));
         if self.counts {
             for_lanes::<N>(mask, |l| found.entry[l] = row.entry);

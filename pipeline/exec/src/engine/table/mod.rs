@@ -77,7 +77,7 @@ pub(super) struct EngineTable {
 
 /// Results of a lookup for each lane.
 #[derive(Clone)]
-pub(super) struct Found {
+pub(super) struct LaneLookups {
     rows: [u32; 64],
     /// Position of the action in the table's actions.
     pub(super) action: [u32; 64],
@@ -87,9 +87,9 @@ pub(super) struct Found {
     pub(super) mixed: bool,
 }
 
-impl Default for Found {
+impl Default for LaneLookups {
     fn default() -> Self {
-        Found { rows: [0; 64], action: [0; 64], base: [0; 64], entry: [NO_ENTRY; 64], mixed: false }
+        LaneLookups { rows: [0; 64], action: [0; 64], base: [0; 64], entry: [NO_ENTRY; 64], mixed: false }
     }
 }
 

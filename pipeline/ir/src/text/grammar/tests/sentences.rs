@@ -60,7 +60,7 @@ struct Sentences {
 
 /// The rule that is drawn, the rule in which its numbers stand, and how deep it is.
 #[derive(Clone, Copy)]
-struct Place {
+struct Draw {
     rule: &'static str,
     number_of: &'static str,
     depth: u32,
@@ -82,7 +82,7 @@ impl Sentences {
         let Some(Node::Sequence(parts)) = GRAMMAR.node(rule("file")) else { panic!("a file has two parts") };
         let drawn = [0, 1].map(|part| {
             self.text.clear();
-            self.draw(parts[part], Place { rule: "file", number_of: "file", depth: 0 });
+            self.draw(parts[part], Draw { rule: "file", number_of: "file", depth: 0 });
             std::mem::take(&mut self.text)
         });
         self.now.push((rule("file"), true));
@@ -114,7 +114,7 @@ impl Sentences {
         self.text.push_str(token);
     }
 
-    fn draw(&mut self, id: Id, place: Place) {
+    fn draw(&mut self, id: Id, place: Draw) {
         self.now.push((id, true));
         self.tried[id as usize] += 1;
         match GRAMMAR.node(id).unwrap() {
@@ -129,7 +129,7 @@ impl Sentences {
                     (name, _) => name,
                 };
                 let rule = *name;
-                self.draw(GRAMMAR.rules[*number], Place { rule, number_of, depth: place.depth + 1 });
+                self.draw(GRAMMAR.rules[*number], Draw { rule, number_of, depth: place.depth + 1 });
             }
             Node::Sequence(parts) => parts.iter().for_each(|&part| self.draw(part, place)),
             Node::OneOf(parts) => {
@@ -181,7 +181,7 @@ impl Sentences {
     }
 
     /// Draws settings in any order.
-    fn settings(&mut self, leaves: &[Leaf], place: Place) {
+    fn settings(&mut self, leaves: &[Leaf], place: Draw) {
         let with_groups = self.below(2) == 0;
         let mut list = Vec::new();
         for leaf in leaves.iter().filter(|leaf| leaf.group.is_none() || with_groups) {
@@ -194,7 +194,7 @@ impl Sentences {
         list.into_iter().for_each(|node| self.draw(node, place));
     }
 
-    fn token(&mut self, class: &str, place: Place) {
+    fn token(&mut self, class: &str, place: Draw) {
         let rule = place.rule;
         let pool: Vec<String> = match class {
             // The numbers of the prelude are no CRC.
