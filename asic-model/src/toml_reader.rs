@@ -204,156 +204,111 @@ impl<'t> From<Spanned<DeValue<'t>>> for Node<'t> {
     }
 }
 
-/// A value that is neither a list nor a table, as serde knows it.
-enum Scalar<'t> {
+/// A value as serde knows it.
+enum Known<'t> {
     Text(Cow<'t, str>),
     Signed(i64),
     Unsigned(u64),
     Float(f64),
     Flag(bool),
+    List(DeArray<'t>),
+    Table(DeTable<'t>),
 }
 
-/// Reads a value that is neither a list nor a table, or returns the list or table.
-fn scalar(value: DeValue<'_>) -> Result<Result<Scalar<'_>, DeValue<'_>>, Mistake> {
-    let out_of_range = |number: &dyn Display| Mistake::new(format!("the number {number} is out of range"));
-    Ok(Ok(match value {
-        DeValue::String(text) => Scalar::Text(text),
-        DeValue::Integer(number) => {
-            let (digits, radix) = (number.as_str(), number.radix());
-            match (i64::from_str_radix(digits, radix), u64::from_str_radix(digits, radix)) {
-                (Ok(number), _) => Scalar::Signed(number),
-                (_, Ok(number)) => Scalar::Unsigned(number),
-                _ => return Err(out_of_range(&number)),
+impl<'t> Known<'t> {
+    fn of(value: DeValue<'t>) -> Result<Known<'t>, Mistake> {
+        let out_of_range =
+            |number: &dyn Display| Mistake::new(format!("the number {number} is out of range"));
+        Ok(match value {
+            DeValue::String(text) => Known::Text(text),
+            DeValue::Integer(number) => {
+                let (digits, radix) = (number.as_str(), number.radix());
+                match (i64::from_str_radix(digits, radix), u64::from_str_radix(digits, radix)) {
+                    (Ok(number), _) => Known::Signed(number),
+                    (_, Ok(number)) => Known::Unsigned(number),
+                    _ => return Err(out_of_range(&number)),
+                }
             }
-        }
-        DeValue::Float(number) => match number.as_str().parse::<f64>() {
-            Ok(float) if float.is_finite() || number.as_str().contains(['i', 'n']) => Scalar::Float(float),
-            _ => return Err(out_of_range(&number)),
-        },
-        DeValue::Boolean(flag) => Scalar::Flag(flag),
-        DeValue::Datetime(time) => Scalar::Text(time.to_string().into()),
-        list_or_table @ (DeValue::Array(_) | DeValue::Table(_)) => return Ok(Err(list_or_table)),
-    }))
-}
+            DeValue::Float(number) => match number.as_str().parse::<f64>() {
+                Ok(float) if float.is_finite() || number.as_str().contains(['i', 'n']) => Known::Float(float),
+                _ => return Err(out_of_range(&number)),
+            },
+            DeValue::Boolean(flag) => Known::Flag(flag),
+            DeValue::Datetime(time) => Known::Text(time.to_string().into()),
+            DeValue::Array(list) => Known::List(list),
+            DeValue::Table(table) => Known::Table(table),
+        })
+    }
 
-impl<'t> Scalar<'t> {
-    fn visit<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+    /// Returns the mistake of a value that is not of the kind that is expected.
+    fn unexpected(&self, expected: &dyn Expected) -> Mistake {
+        let found = match self {
+            Known::Text(text) => Unexpected::Str(text),
+            Known::Signed(number) => Unexpected::Signed(*number),
+            Known::Unsigned(number) => Unexpected::Unsigned(*number),
+            Known::Float(number) => Unexpected::Float(*number),
+            Known::Flag(flag) => Unexpected::Bool(*flag),
+            Known::List(_) => Unexpected::Seq,
+            Known::Table(_) => Unexpected::Map,
+        };
+        Mistake::invalid_type(found, expected)
+    }
+
+    /// Gives a text, number or flag to a visitor.
+    fn scalar<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
         match self {
-            Scalar::Text(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
-            Scalar::Text(Cow::Owned(text)) => visitor.visit_string(text),
-            Scalar::Signed(number) => visitor.visit_i64(number),
-            Scalar::Unsigned(number) => visitor.visit_u64(number),
-            Scalar::Float(number) => visitor.visit_f64(number),
-            Scalar::Flag(flag) => visitor.visit_bool(flag),
+            Known::Text(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
+            Known::Text(Cow::Owned(text)) => visitor.visit_string(text),
+            Known::Signed(number) => visitor.visit_i64(number),
+            Known::Unsigned(number) => visitor.visit_u64(number),
+            Known::Float(number) => visitor.visit_f64(number),
+            Known::Flag(flag) => visitor.visit_bool(flag),
+            Known::List(_) | Known::Table(_) => Err(self.unexpected(&visitor)),
+        }
+    }
+
+    fn list<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        let Known::List(list) = self else { return Err(self.unexpected(&visitor)) };
+        let length = list.len();
+        let mut list = List(list.into_iter());
+        let value = visitor.visit_seq(&mut list)?;
+        list.end(length).map(|()| value)
+    }
+
+    fn table<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        let Known::Table(table) = self else { return Err(self.unexpected(&visitor)) };
+        visitor.visit_map(Entries::of(table))
+    }
+
+    fn any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self {
+            Known::List(_) => self.list(visitor),
+            Known::Table(_) => self.table(visitor),
+            _ => self.scalar(visitor),
         }
     }
 }
 
-/// Returns the mistake of a value that is not of the kind that is expected.
-fn unexpected(value: DeValue<'_>, expected: &dyn Expected) -> Mistake {
-    match scalar(value) {
-        Err(mistake) => mistake,
-        Ok(Err(DeValue::Array(_))) => Mistake::invalid_type(Unexpected::Seq, expected),
-        Ok(Err(_)) => Mistake::invalid_type(Unexpected::Map, expected),
-        Ok(Ok(Scalar::Text(text))) => Mistake::invalid_type(Unexpected::Str(&text), expected),
-        Ok(Ok(Scalar::Signed(number))) => Mistake::invalid_type(Unexpected::Signed(number), expected),
-        Ok(Ok(Scalar::Unsigned(number))) => Mistake::invalid_type(Unexpected::Unsigned(number), expected),
-        Ok(Ok(Scalar::Float(number))) => Mistake::invalid_type(Unexpected::Float(number), expected),
-        Ok(Ok(Scalar::Flag(flag))) => Mistake::invalid_type(Unexpected::Bool(flag), expected),
-    }
+/// Defines methods of a deserializer that read values of one kind.
+macro_rules! read_as {
+    ($kind:ident: $($method:ident)*) => { $(
+        fn $method<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
+            let at = self.span.start;
+            Known::of(self.value).and_then(|value| value.$kind(visitor)).map_err(|mistake| mistake.at(at))
+        }
+    )* };
 }
 
-/// Methods for each kind of value that a type may ask for. Each type of the product gets its own copies, so a copy holds the
-/// code of that kind alone.
+/// Every type that is read gets its own copy of a method, so each method holds the code of one kind of value alone.
 impl<'t> Deserializer<'t> for Node<'t> {
     type Error = Mistake;
 
-    fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        let at = self.span.start;
-        let result = match scalar(self.value) {
-            Ok(Ok(scalar)) => scalar.visit(visitor),
-            Ok(Err(DeValue::Array(list))) => {
-                let mut list = List(list.into_iter());
-                let length = list.0.len();
-                visitor.visit_seq(&mut list).and_then(|value| list.end(length).map(|()| value))
-            }
-            Ok(Err(DeValue::Table(table))) => visitor.visit_map(Entries::of(table)),
-            Ok(Err(value)) => Err(unexpected(value, &visitor)),
-            Err(mistake) => Err(mistake),
-        };
-        result.map_err(|mistake| mistake.at(at))
-    }
-
-    fn deserialize_i64<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        let at = self.span.start;
-        let result = match scalar(self.value) {
-            Ok(Ok(scalar)) => scalar.visit(visitor),
-            Ok(Err(value)) => Err(unexpected(value, &visitor)),
-            Err(mistake) => Err(mistake),
-        };
-        result.map_err(|mistake| mistake.at(at))
-    }
-
-    fn deserialize_i8<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.deserialize_i64(visitor)
-    }
-
-    fn deserialize_i16<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.deserialize_i64(visitor)
-    }
-
-    fn deserialize_i32<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.deserialize_i64(visitor)
-    }
-
-    fn deserialize_u8<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.deserialize_i64(visitor)
-    }
-
-    fn deserialize_u16<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.deserialize_i64(visitor)
-    }
-
-    fn deserialize_u32<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.deserialize_i64(visitor)
-    }
-
-    fn deserialize_u64<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.deserialize_i64(visitor)
-    }
-
-    fn deserialize_f64<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.deserialize_i64(visitor)
-    }
-
-    fn deserialize_bool<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.deserialize_i64(visitor)
-    }
-
-    fn deserialize_str<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.deserialize_i64(visitor)
-    }
-
-    fn deserialize_string<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.deserialize_i64(visitor)
-    }
-
-    fn deserialize_seq<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        let at = self.span.start;
-        let result = match self.value {
-            DeValue::Array(list) => visitor.visit_seq(List(list.into_iter())),
-            value => Err(unexpected(value, &visitor)),
-        };
-        result.map_err(|mistake| mistake.at(at))
-    }
-
-    fn deserialize_map<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        let at = self.span.start;
-        let result = match self.value {
-            DeValue::Table(table) => visitor.visit_map(Entries::of(table)),
-            value => Err(unexpected(value, &visitor)),
-        };
-        result.map_err(|mistake| mistake.at(at))
+    read_as! { any: deserialize_any }
+    read_as! { list: deserialize_seq }
+    read_as! { table: deserialize_map }
+    read_as! { scalar:
+        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_u8 deserialize_u16
+        deserialize_u32 deserialize_u64 deserialize_f64 deserialize_str deserialize_string
     }
 
     fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Mistake> {
@@ -381,7 +336,9 @@ impl<'t> Deserializer<'t> for Node<'t> {
         match self.value {
             DeValue::Table(_) => self.deserialize_map(visitor),
             // What a type of serde expects is its name in Rust.
-            value => Err(unexpected(value, &"a table").at(self.span.start)),
+            value => {
+                Err(Known::of(value).map_or_else(|e| e, |v| v.unexpected(&"a table")).at(self.span.start))
+            }
         }
     }
 
@@ -499,6 +456,7 @@ mod tests {
         ports: Option<u16>,
         color: Option<Colour>,
         list: Option<Vec<u8>>,
+        pair: Option<[u8; 2]>,
     }
 
     #[derive(Deserialize)]
@@ -519,7 +477,7 @@ mod tests {
             (
                 "title = 'a'\ntitel = 1",
                 2,
-                "unknown key `titel`; did you mean `title`? (known keys: title, ports, color, list)",
+                "unknown key `titel`; did you mean `title`? (known keys: title, ports, color, list, pair)",
             ),
             (
                 "title = 'a'\ncolor = 'grene'",
@@ -530,6 +488,8 @@ mod tests {
             ("title = 5", 1, "found the number `5`, expected a text in quotes"),
             ("title = 'a'\nports = 'x'", 2, "found the text \"x\", expected a number from 0 to 65535"),
             ("title = 'a'\nports = -1", 2, "found the number `-1`, expected a number from 0 to 65535"),
+            ("title = 'a'\npair = [1, 2, 3]", 2, "found a list of 3, expected a list of 2"),
+            ("title = ['a']", 1, "found a list, expected a text in quotes"),
             ("title = 'a'\nlist = 7", 2, "found the number `7`, expected a list in brackets"),
         ] {
             assert_eq!(said(text), (line, words.to_owned()), "{text}");

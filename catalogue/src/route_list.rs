@@ -173,7 +173,7 @@ impl RouteList {
         ports: &'p PortMap,
         port: impl Fn(&str) -> Result<&'p Port, String>,
     ) -> Result<(Position, Vec<String>), Vec<RouteListError>> {
-        let mut place = PortAssignment {
+        let mut place = PortResolver {
             list: self,
             port,
             mistakes: Vec::new(),
@@ -236,7 +236,7 @@ impl RouteList {
 }
 
 /// Resolves the ports of a list.
-struct PortAssignment<'l, F> {
+struct PortResolver<'l, F> {
     list: &'l RouteList,
     port: F,
     mistakes: Vec<RouteListError>,
@@ -246,7 +246,7 @@ struct PortAssignment<'l, F> {
     uses: BTreeMap<sluice_asic::port::FrontPort, Ipv4Addr>,
 }
 
-impl<'p, F: Fn(&str) -> Result<&'p Port, String>> PortAssignment<'_, F> {
+impl<'p, F: Fn(&str) -> Result<&'p Port, String>> PortResolver<'_, F> {
     fn wrong(&mut self, line: usize, message: String) {
         self.mistakes.push(RouteListError { origin: self.list.origin.clone(), line, message });
     }

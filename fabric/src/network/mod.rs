@@ -473,7 +473,7 @@ fn wire_mut<'n>(nodes: &'n mut [Node], setup: &NetworkSetup, link: LinkId, way: 
     outlets.find(|out| out.wire.link == link && out.wire.way == way).map(|out| &mut out.wire)
 }
 
-/// Returns the observers of all switches as the network's own code takes them, which is compiled once for all kinds.
+/// Returns the observers as trait objects, so that the code of the network is compiled once and not for each type of observer.
 fn each<O: Observer + Send>(observers: &mut [O]) -> Vec<&mut (dyn Observer + Send)> {
     observers.iter_mut().map(|one| one as &mut (dyn Observer + Send)).collect()
 }

@@ -22,7 +22,6 @@ use sluice_p4::prelude::WithPrelude;
 use sluice_p4::source::Texts;
 use sluice_p4::write::write;
 use sluice_place::Placement;
-use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -30,7 +29,7 @@ use std::thread;
 /// Inputs per program where the environment states no number: over 2,000 for all shipped programs.
 const INPUTS: u64 = 120;
 
-/// What a pass did to its packet, or what it made.
+/// An effect of a pass.
 #[derive(Clone, Debug, PartialEq)]
 enum Fate {
     /// The end of a pass: its label, if it ended by one, and its results without the label and the parser's time.
@@ -45,12 +44,12 @@ enum Fate {
     Made(MadeKind),
 }
 
-/// Fates of all packets, and the state after them by name.
+/// Fates of all packets, and the state after them, sorted by name.
 #[derive(Debug, PartialEq)]
 struct Fates {
     packets: Vec<Fate>,
-    registers: BTreeMap<String, Vec<(usize, Element)>>,
-    counters: BTreeMap<String, Vec<Count>>,
+    registers: Vec<(String, Vec<(usize, Element)>)>,
+    counters: Vec<(String, Vec<Count>)>,
 }
 
 /// A program that is placed and has its entries.
@@ -173,24 +172,26 @@ impl Side {
     }
 
     /// Returns the elements of registers that no longer have their first value.
-    fn registers(&self, executor: &dyn Executor) -> BTreeMap<String, Vec<(usize, Element)>> {
-        let all = self.program.registers.iter();
-        all.map(|(register, data)| {
+    fn registers(&self, executor: &dyn Executor) -> Vec<(String, Vec<(usize, Element)>)> {
+        by_name(self.program.registers.iter().map(|(register, data)| {
             let cells = executor.state().registers[register].iter().enumerate();
             let changed = cells.filter(|(_, cell)| **cell != data.first());
             (data.name.clone(), changed.map(|(at, cell)| (at, *cell)).collect())
-        })
-        .collect()
+        }))
     }
 
     /// Returns the cells of counters.
-    fn counters(&self, executor: &dyn Executor) -> BTreeMap<String, Vec<Count>> {
-        let all = self.program.counters.iter();
-        all.map(|(counter, data)| {
+    fn counters(&self, executor: &dyn Executor) -> Vec<(String, Vec<Count>)> {
+        by_name(self.program.counters.iter().map(|(counter, data)| {
             (data.name.clone(), executor.state().counters[counter].iter().copied().collect())
-        })
-        .collect()
+        }))
     }
+}
+
+fn by_name<T>(arrays: impl Iterator<Item = (String, T)>) -> Vec<(String, T)> {
+    let mut arrays: Vec<_> = arrays.collect();
+    arrays.sort_by(|a, b| a.0.cmp(&b.0));
+    arrays
 }
 
 fn bytes(store: &PacketStore, packet: Packet) -> Vec<u8> {

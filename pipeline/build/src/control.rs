@@ -141,8 +141,8 @@ impl<'b> Control<'b> {
 
 /// Returns a closure that runs `body` when it is first called.
 ///
-/// Every block of a program is a type of its own. Passed on as `&mut dyn FnMut`, blocks share the code that records them; a
-/// copy for each would be a tenth of the binary.
+/// Every block of a program is a type of its own. Passed on as `&mut dyn FnMut`, blocks share the code that records them, which
+/// would be compiled for each of them otherwise.
 pub(super) fn once<A>(body: impl FnOnce(&mut A)) -> impl FnMut(&mut A) {
     let mut body = Some(body);
     move |act| {

@@ -5,7 +5,7 @@
 //! to the tick. The time of a reply is known to within [`MARGIN`]; what depends on less is not judged.
 
 use super::Params;
-use super::model::{DataFlow, Role, TorModel};
+use super::model::{Role, TorFlow, TorModel};
 use super::wire::{Header, opcode, read};
 use crate::model::Entries;
 use sluice_asic::units::Time;
@@ -106,9 +106,9 @@ impl Epochs {
     fn events(
         &self,
         entries: &Entries<'_>,
-    ) -> Result<Option<(BTreeMap<u128, (DataFlow, Vec<(u32, u64, Event)>)>, bool)>, String> {
+    ) -> Result<Option<(BTreeMap<u128, (TorFlow, Vec<(u32, u64, Event)>)>, bool)>, String> {
         let tor = TorModel { pipe: self.p.pipe as u16 };
-        let mut flows: BTreeMap<u128, (DataFlow, Vec<(u32, u64, Event)>)> = BTreeMap::new();
+        let mut flows: BTreeMap<u128, (TorFlow, Vec<(u32, u64, Event)>)> = BTreeMap::new();
         let mut busy = false;
         for (tag, packet) in (0u64..).zip(&self.packets) {
             if read(&packet.bytes).is_none() && packet.bytes.len() < 58 {
@@ -159,7 +159,7 @@ impl Epochs {
     }
 
     /// Checks the events of one flow, in order of time.
-    fn flow(&self, flow: DataFlow, events: &[(u32, u64, Event)], busy: bool) -> Finding {
+    fn flow(&self, flow: TorFlow, events: &[(u32, u64, Event)], busy: bool) -> Finding {
         let mut state: Option<State> = None;
         // Before the first DATA all registers are 0.
         let mut fresh = true;
@@ -221,7 +221,7 @@ impl Epochs {
     }
 
     /// Checks DATA that opens an epoch.
-    fn opens(&self, tag: u64, header: &Header, now: u32, flow: DataFlow, epoch: u8) -> Result<State, String> {
+    fn opens(&self, tag: u64, header: &Header, now: u32, flow: TorFlow, epoch: u8) -> Result<State, String> {
         let expected = Header {
             path: header.path,
             opcode: opcode::DATA,
@@ -244,7 +244,7 @@ impl Epochs {
         tag: u64,
         header: &Header,
         now: u32,
-        flow: DataFlow,
+        flow: TorFlow,
         state: State,
         busy: bool,
     ) -> Result<State, String> {
@@ -302,7 +302,7 @@ impl Epochs {
 }
 
 /// Returns the state that a header shows; `None` if it does not show all of it.
-fn known(header: &Header, now: u32, flow: DataFlow) -> Option<State> {
+fn known(header: &Header, now: u32, flow: TorFlow) -> Option<State> {
     // The deadline of an epoch that is open is that of its first packet.
     let opens = header.ask_reply && !header.tail;
     opens.then(|| State {

@@ -74,7 +74,7 @@ pub(crate) fn roce(frame: &[u8]) -> Roce {
 
 /// The flow of a packet in the direction of DATA, and its row if the flow table has the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DataFlow {
+pub(super) struct TorFlow {
     pub(super) row: u128,
     /// theta_reply in ticks.
     pub(super) reply: u128,
@@ -84,11 +84,11 @@ pub(super) struct DataFlow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// DATA of a host of this ToR, of a flow in the flow table.
-    Source(DataFlow),
+    Source(TorFlow),
     /// DATA with ConWeave's header for a host of this ToR, of a flow in the flow table.
-    Destination(DataFlow),
+    Destination(TorFlow),
     /// RTT_REPLY, CLEAR or NOTIFY.
-    Reply(Option<DataFlow>),
+    Reply(Option<TorFlow>),
     /// Any other packet.
     None,
 }
@@ -127,7 +127,7 @@ impl TorModel {
             return Some(Routed { role: Role::None, host, group });
         };
         let known = entries.exact("flow", &[src, dst, src_port.into()]).filter(|_| port >> 7 == self.pipe);
-        let flow = known.map(|call| DataFlow { row: call.arg(0), reply: call.arg(1) });
+        let flow = known.map(|call| TorFlow { row: call.arg(0), reply: call.arg(1) });
         let rdma = || entries.exact("rdma", &[ROCE.into(), operation.into()]).is_some();
         let role = match (code, host, flow) {
             (0, None, Some(flow)) if rdma() => Role::Source(flow),

@@ -52,5 +52,5 @@ pub use run::message_watch::watch_flow;
 pub use run::pool::run_all;
 pub use run::progress::{ContestProgress, Tick};
 pub use run::trial::{Amount, Trial};
-pub use workload::flow_list::{FlowList, FlowListError, TracedFlow};
+pub use workload::flow_list::{FlowList, FlowListError, FlowRow};
 pub use workload::{Plan, Planned, WorkloadSetting, Workloads};

@@ -55,12 +55,12 @@ impl Arm {
 }
 
 /// Number of a place.
-pub(super) type NodeNumber = u32;
+pub(super) type PlaceNumber = u32;
 
 /// Number of no place: nothing is due.
-const END: NodeNumber = NodeNumber::MAX;
+const END: PlaceNumber = PlaceNumber::MAX;
 /// The successor is not known yet.
-const UNKNOWN: NodeNumber = NodeNumber::MAX - 1;
+const UNKNOWN: PlaceNumber = PlaceNumber::MAX - 1;
 /// Most places that are remembered; beyond this all are forgotten.
 const MOST: usize = 1 << 14;
 
@@ -77,11 +77,11 @@ struct Known {
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     places: Vec<Known>,
-    next: Vec<NodeNumber>,
+    next: Vec<PlaceNumber>,
     sets: Vec<Box<[u64]>>,
-    numbers: BTreeMap<Box<[u64]>, NodeNumber>,
+    numbers: BTreeMap<Box<[u64]>, PlaceNumber>,
     /// Places at which packets, and queue-depth updates, start.
-    starts: [NodeNumber; 2],
+    starts: [PlaceNumber; 2],
     /// Words of a set.
     words: usize,
     most: usize,
@@ -101,7 +101,7 @@ impl Walk {
         which: usize,
         due: &Wake,
         outcomes: impl Fn(usize) -> usize,
-    ) -> NodeNumber {
+    ) -> PlaceNumber {
         let known = self.starts[which % 2];
         if known != UNKNOWN {
             return known;
@@ -117,7 +117,7 @@ impl Walk {
         mut set: Vec<u64>,
         due: &Wake,
         outcomes: impl Fn(usize) -> usize,
-    ) -> NodeNumber {
+    ) -> PlaceNumber {
         add(&mut set, due);
         let place = self.number(set, outcomes);
         self.starts[which % 2] = place;
@@ -126,13 +126,13 @@ impl Walk {
 
     /// Returns the step of a place.
     #[inline(always)]
-    pub(super) fn step(&self, at: NodeNumber) -> Option<usize> {
+    pub(super) fn step(&self, at: PlaceNumber) -> Option<usize> {
         self.places.get(at as usize).map(|place| place.step as usize)
     }
 
     /// Returns the successor by an outcome that has occurred before.
     #[inline(always)]
-    pub(super) fn next(&self, at: NodeNumber, outcome: usize) -> Option<NodeNumber> {
+    pub(super) fn next(&self, at: PlaceNumber, outcome: usize) -> Option<PlaceNumber> {
         let place = self.places.get(at as usize)?;
         self.next.get(place.first as usize + outcome).copied().filter(|next| *next != UNKNOWN)
     }
@@ -141,11 +141,11 @@ impl Walk {
     #[cold]
     pub(super) fn learn(
         &mut self,
-        at: NodeNumber,
+        at: PlaceNumber,
         outcome: usize,
         arms: &[&Arm],
         outcomes: impl Fn(usize) -> usize,
-    ) -> NodeNumber {
+    ) -> PlaceNumber {
         let (Some(place), Some(set)) = (self.places.get(at as usize), self.sets.get(at as usize)) else {
             return END;
         };
@@ -165,14 +165,14 @@ impl Walk {
     }
 
     /// Returns the number of a set, a new one if the set has not occurred before.
-    fn number(&mut self, set: Vec<u64>, outcomes: impl Fn(usize) -> usize) -> NodeNumber {
+    fn number(&mut self, set: Vec<u64>, outcomes: impl Fn(usize) -> usize) -> PlaceNumber {
         let Some(word) = set.iter().position(|bits| *bits != 0) else { return END };
         let set: Box<[u64]> = set.into();
         if let Some(known) = self.numbers.get(&set) {
             return *known;
         }
         let step = word * 64 + set[word].trailing_zeros() as usize;
-        let place = self.places.len() as NodeNumber;
+        let place = self.places.len() as PlaceNumber;
         self.places.push(Known { step: step as u32, first: self.next.len() as u32 });
         self.next.resize(self.next.len() + outcomes(step), UNKNOWN);
         self.sets.push(set.clone());

@@ -7,7 +7,7 @@ use sluice_ir::{ActionCall, Key, KeyValue, MatchKind, Table};
 use std::cmp::Reverse;
 
 /// Result of a lookup.
-pub(super) struct Looked<'a> {
+pub(super) struct LookupResult<'a> {
     /// Entry that matched; `None` for a miss.
     pub(super) entry: Option<EntryId>,
     /// Group that the entry names.
@@ -20,22 +20,33 @@ pub(super) struct Looked<'a> {
 
 impl<'a, T> Run<'a, T> {
     /// Looks up the key values (one per key column) in a table.
-    pub(super) fn lookup(&self, table: Table, values: &[u128]) -> Looked<'a> {
+    pub(super) fn lookup(&self, table: Table, values: &[u128]) -> LookupResult<'a> {
         let state = &self.control.tables[table];
-        let miss = Looked { entry: None, group: None, member: None, call: &state.default };
+        let miss = LookupResult { entry: None, group: None, member: None, call: &state.default };
         let Some((id, entry)) = self.best_entry(table, state, values) else { return miss };
         match &entry.then {
-            Then::Call(call) => Looked { entry: Some(id), call, ..miss },
+            Then::Call(call) => LookupResult { entry: Some(id), call, ..miss },
             Then::Member(member) => self.found_member(table, id, None, Some(*member)),
             Then::Group(group) => self.found_member(table, id, Some(*group), self.pick(table, *group)),
         }
     }
 
     /// Returns the result of a hit that selects a member; if there is no such member, the default action runs.
-    fn found_member(&self, table: Table, id: EntryId, group: Option<u32>, member: Option<u32>) -> Looked<'a> {
+    fn found_member(
+        &self,
+        table: Table,
+        id: EntryId,
+        group: Option<u32>,
+        member: Option<u32>,
+    ) -> LookupResult<'a> {
         let profile = self.program.tables[table].profile.map(|p| &self.control.profiles[p]);
         let call = profile.and_then(|p| p.members.get(&member?));
-        Looked { entry: Some(id), group, member, call: call.unwrap_or(&self.control.tables[table].default) }
+        LookupResult {
+            entry: Some(id),
+            group,
+            member,
+            call: call.unwrap_or(&self.control.tables[table].default),
+        }
     }
 
     /// Returns the entry that wins: longest prefix, then lowest priority number, then oldest.

@@ -1,7 +1,7 @@
 //! The flows of a list.
 
 use super::fault::Fault;
-use super::flow_list::{FlowList, TracedFlow};
+use super::flow_list::{FlowList, FlowRow};
 use super::plan::{ALL_PORTS, Builder, FIRST_PORT, Need, When};
 use sluice_asic::units::Time;
 use sluice_pcaps::generate::Draw;
@@ -77,7 +77,7 @@ fn absolute(until: Time, begin: Time) -> Time {
 
 /// Returns what a flow waits for; `None` if that includes a flow that is not sent.
 fn needs(
-    flow: &TracedFlow,
+    flow: &FlowRow,
     from: u32,
     places: &[Option<u32>],
     into: &Builder<'_>,

@@ -15,7 +15,7 @@
 //! `from`, `to` and `bytes` are needed. Columns may stand in any order. `src`, `dst` and `sport` are other names of `from`, `to` and
 //! `port`, so that a list for a generator of packets is a list of messages as well.
 
-use super::{FlowList, FlowListError, TracedFlow, number};
+use super::{FlowList, FlowListError, FlowRow, number};
 use crate::contest::workload::{HostTable, MOST, Plan};
 use ::csv::{Error, Position, ReaderBuilder, StringRecord, Trim};
 use sluice_asic::units::{Bytes, Duration, Time};
@@ -39,7 +39,7 @@ pub(super) fn parse(origin: &str, text: &str) -> Result<FlowList, FlowListError>
     let at = |e: &Error| e.position().map_or(1, |position| position.line() as usize);
     let header = reader.headers().map_err(|e| error(at(&e), e.to_string()))?.clone();
     let columns = Columns::of(&header).map_err(|what| error(1, what))?;
-    let (mut flows, mut ids): (Vec<TracedFlow>, BTreeMap<String, u32>) = (Vec::new(), BTreeMap::new());
+    let (mut flows, mut ids): (Vec<FlowRow>, BTreeMap<String, u32>) = (Vec::new(), BTreeMap::new());
     for record in reader.records() {
         let record = record.map_err(|e| error(at(&e), e.to_string()))?;
         let line = record.position().map_or(1, |position| line_of(text, position));
@@ -107,7 +107,7 @@ impl<'r> Row<'r> {
         self.get(name).ok_or_else(|| format!("{name}: is empty"))
     }
 
-    fn flow(&self, ids: &BTreeMap<String, u32>, line: usize) -> Result<TracedFlow, String> {
+    fn flow(&self, ids: &BTreeMap<String, u32>, line: usize) -> Result<FlowRow, String> {
         let (from, to) = (self.needed("from")?.to_owned(), self.needed("to")?.to_owned());
         let bytes = bytes(self.needed("bytes")?).map_err(|what| format!("bytes: {what}"))?;
         if from == to {
@@ -127,7 +127,7 @@ impl<'r> Row<'r> {
             Some(UNLIMITED) => Some(Time::MAX),
             Some(_) => Some(Time::ORIGIN + time("until")?),
         };
-        Ok(TracedFlow {
+        Ok(FlowRow {
             from,
             to,
             bytes,
@@ -228,7 +228,7 @@ mod tests {
                     1, 3, 1, , a+2us 2, , 10, 1ms,\n";
         let list = FlowList::parse("f.csv", text).unwrap();
         let us = Duration::from_micros;
-        let flow = |from: &str, to: &str, bytes, start, line| TracedFlow {
+        let flow = |from: &str, to: &str, bytes, start, line| FlowRow {
             from: from.into(),
             to: to.into(),
             bytes,
@@ -246,9 +246,9 @@ mod tests {
         assert_eq!(
             list.flows,
             [
-                TracedFlow { port: Some(50_000), ..first },
-                TracedFlow { until: Some(Time::MAX), ..second },
-                TracedFlow {
+                FlowRow { port: Some(50_000), ..first },
+                FlowRow { until: Some(Time::MAX), ..second },
+                FlowRow {
                     after: vec![(0, ns(2_010)), (1, ns(10))],
                     until: Some(Time::ORIGIN + us(1_000)),
                     ..third

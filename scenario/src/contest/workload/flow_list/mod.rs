@@ -12,14 +12,14 @@ pub struct FlowList {
     /// Name of the file, for errors.
     pub origin: String,
     /// The flows, in the order of the file.
-    pub flows: Vec<TracedFlow>,
+    pub flows: Vec<FlowRow>,
     /// True if the first flow begins with the workload, whenever the list says that it starts.
     pub from_first: bool,
 }
 
 /// A flow of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TracedFlow {
+pub struct FlowRow {
     /// The sender: a number, an address or a name.
     pub from: String,
     /// The receiver, in the same way.

@@ -5,7 +5,7 @@
 //! the numbers 0, 1, .. in order of their addresses; in an ns-3 topology these are its node numbers if hosts come before
 //! switches.
 
-use super::{FlowList, FlowListError, TracedFlow, number};
+use super::{FlowList, FlowListError, FlowRow, number};
 use crate::contest::workload::MOST;
 /// Columns of a flow.
 const COLUMNS: &str =
@@ -37,7 +37,7 @@ pub(super) fn parse(origin: &str, text: &str) -> Result<FlowList, FlowListError>
                 .map(|number| number.to_string())
                 .map_err(|e| error(line, format!("{what}: {e}")))
         };
-        let flow = TracedFlow {
+        let flow = FlowRow {
             from: host("sender", from)?,
             to: host("receiver", to)?,
             bytes: number(bytes).map_err(|what| error(line, format!("bytes: {what}")))?,
@@ -79,7 +79,7 @@ mod tests {
     fn flows_have_five_columns_or_six() {
         let text = "2\n0 5 3 1000 2.000000125\n\n7 1 3 1 2 49153\n";
         let list = FlowList::parse("flows.txt", text).unwrap();
-        let flow = |from: u32, to: u32, bytes, ns, port, line| TracedFlow {
+        let flow = |from: u32, to: u32, bytes, ns, port, line| FlowRow {
             from: from.to_string(),
             to: to.to_string(),
             bytes,
