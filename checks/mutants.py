@@ -4,7 +4,7 @@
     cargo build --release -p sluice
     checks/mutants.py                    compare with the table of docs/fuzz-properties.md; exit code 1 if a share fell
     checks/mutants.py --update           write the table again
-    checks/mutants.py --only letflow     only this program
+    checks/mutants.py --only letflow int these programs alone
 
 Runs `sluice fuzz PROGRAM --cases 256 --seed 3 --compare 16 --mutants 100`. Two shares are held, and may be at most two points
 below the table: what properties alone notice of the mutants that change a packet's bytes, port, fate or order, and what
@@ -50,15 +50,19 @@ def measured(binary, program):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", default=os.path.join(ROOT, "target", "release", "sluice"))
-    parser.add_argument("--only", default="", help="only this program")
+    parser.add_argument("--only", nargs="+", metavar="PROGRAM", help="these programs alone")
     parser.add_argument("--update", action="store_true", help="write the table again")
     args = parser.parse_args()
     with open(PAGE, encoding="utf-8") as file:
         text = file.read()
+    rows = list(ROW.finditer(text))
+    unknown = set(args.only or []) - {row.group(1) for row in rows}
+    if unknown:
+        sys.exit(f"{', '.join(sorted(unknown))}: not in the table of {PAGE}")
     fallen = 0
-    for row in list(ROW.finditer(text)):
+    for row in rows:
         program = row.group(1)
-        if args.only not in ("", program):
+        if args.only and program not in args.only:
             continue
         mutants, visible, noticed, share, either = measured(os.path.abspath(args.binary), program)
         floors = int(row.group(5)) - SLACK, 100 * int(row.group(6)) // int(row.group(2)) - SLACK
