@@ -14,13 +14,16 @@ pub(super) use write::Target;
 
 use super::frame::{Bound, Frame};
 use super::places::{Place, Slot, SlotHome};
-use super::{Lower, Res};
+use super::{Lower, Refused, Res};
 use crate::check::Callee;
 use crate::elaborate::Binding;
 use crate::source::Span;
 use crate::syntax::ast::{Block, DeclId, DeclKind, Direction, ExprId, ExprKind, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
 use sluice_ir::{self as ir, Expr, Intrinsic, Primitive, PrimitiveKind};
+
+/// The greatest number of statements that are lowered in bodies, those of called actions once for each call, tries included.
+const MAX_STATEMENTS: u32 = 10_000;
 
 /// What a field has after a write in the same body.
 #[derive(Clone, Debug)]
@@ -89,7 +92,7 @@ impl Lower<'_> {
     fn block(&mut self, frame: &mut Frame, block: &Block) -> Res<()> {
         let mut refused = Ok(());
         for stmt in &block.statements {
-            if self.body.ended {
+            if self.body.ended || self.is_exhausted() {
                 break;
             }
             if let Err(error) = self.straight(frame, stmt) {
@@ -99,7 +102,26 @@ impl Lower<'_> {
         refused
     }
 
+    /// Returns true if no more statements are lowered, which an error has said.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.statements > MAX_STATEMENTS
+    }
+
     fn straight(&mut self, frame: &mut Frame, stmt: &Stmt) -> Res<()> {
+        if self.is_exhausted() {
+            return Err(Refused);
+        }
+        self.statements += 1;
+        if self.is_exhausted() {
+            let text = format!(
+                "bodies of actions have more than {MAX_STATEMENTS} statements after calls are inlined"
+            );
+            return Err(self.refuse(
+                stmt.span,
+                text,
+                "do actions call others several times, and these others again?",
+            ));
+        }
         match &stmt.kind {
             StmtKind::Empty => Ok(()),
             StmtKind::Block(block) => self.within_block(block, |lower| lower.block(frame, block)),

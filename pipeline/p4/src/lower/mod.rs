@@ -140,6 +140,8 @@ struct Lower<'a> {
     reason: Option<(&'a str, ir::LabelKind)>,
     /// The straight code under construction.
     body: action::Body,
+    /// Statements of bodies that were lowered so far.
+    statements: u32,
     /// True in blocks whose values the hash unit computes.
     in_hash: bool,
     /// Values of calls that an earlier statement computes.
@@ -220,6 +222,7 @@ impl<'a> Lower<'a> {
             owner_at: Span::NONE,
             reason: None,
             body: action::Body::default(),
+            statements: 0,
             in_hash: false,
             hoisted: FxHashMap::default(),
             results: FxHashMap::default(),

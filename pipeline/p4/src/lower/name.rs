@@ -1,6 +1,6 @@
 //! Names of the program's parts, each unique in its space.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sluice_asic::gress::Gress;
 
 /// Spaces of names: the program wants names that are unique in each.
@@ -42,6 +42,8 @@ pub(super) enum Space {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     taken: FxHashSet<(Space, String)>,
+    /// The next number to try after a name.
+    next: FxHashMap<(Space, String), u32>,
 }
 
 impl Names {
@@ -57,13 +59,13 @@ impl Names {
     /// Takes a name with a number after it: another part will have the name itself.
     pub(super) fn take_second(&mut self, space: Space, wanted: &str) -> String {
         let plain = plain(wanted);
-        let mut number = 2;
+        let number = self.next.entry((space, plain.clone())).or_insert(2);
         loop {
             let name = format!("{plain}_{number}");
+            *number += 1;
             if self.taken.insert((space, name.clone())) {
                 return name;
             }
-            number += 1;
         }
     }
 }

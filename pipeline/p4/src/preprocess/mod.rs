@@ -7,7 +7,7 @@
 //!
 //! In addition, a number has no points, so `1..5` is three tokens.
 //!
-//! Bounds: [`MAX_INCLUDES`] files inside each other, [`MAX_NESTING`] conditions, arguments or parentheses inside each other,
+//! Bounds: [`MAX_INCLUDES`] files inside each other, [`MAX_INCLUDED`] in all, [`MAX_NESTING`] conditions, arguments or parentheses inside each other,
 //! [`MAX_EXPANDED`] tokens from macros, [`MAX_TEXT`] bytes in a word or string from a macro. A program beyond a bound has one error, and preprocessing ends.
 
 mod condition;
@@ -41,6 +41,8 @@ use std::sync::Arc;
 
 /// The greatest number of files that include each other.
 pub const MAX_INCLUDES: usize = 64;
+/// The greatest number of times that files are included in all, and of their bytes.
+pub const MAX_INCLUDED: (usize, usize) = (5_000, 64 << 20);
 /// The greatest number of conditions, of arguments with macros in them, or of parentheses in a condition, inside each other.
 pub const MAX_NESTING: usize = 200;
 /// The greatest number of bytes of a word or string that a macro makes.
@@ -80,6 +82,7 @@ pub(crate) fn preprocess(
         words,
         macros: Vec::new(),
         files: Vec::new(),
+        included: (0, 0),
         contexts: Vec::new(),
         once: FxHashSet::default(),
         condition: false,
@@ -132,6 +135,8 @@ struct Preprocessor<'a> {
     macros: Vec<Option<Rc<Macro>>>,
     /// The files that include each other, the innermost last.
     files: Vec<Reading>,
+    /// Files that were included so far, and their bytes.
+    included: (usize, usize),
     /// Lists of tokens that are read before the file, the innermost last.
     contexts: Vec<Context>,
     /// Names of files with `#pragma once`.
@@ -223,7 +228,19 @@ impl Preprocessor<'_> {
         let from = self.files.last().map_or("", |reading| self.sources.name(reading.file)).to_owned();
         match self.loader.load(&Include { name, kind, from: &from }) {
             Ok(loaded) if self.once.contains(&loaded.name) => {}
-            Ok(loaded) => self.enter_text(&loaded.name, loaded.text, at),
+            Ok(loaded) => {
+                let (files, bytes) = (self.included.0 + 1, self.included.1 + loaded.text.len());
+                self.included = (files, bytes);
+                if files > MAX_INCLUDED.0 || bytes > MAX_INCLUDED.1 {
+                    let (most, most_bytes) = MAX_INCLUDED;
+                    let message = format!(
+                        "file `{name}` makes {files} includes of {bytes} bytes, at most {most} of {most_bytes} are read"
+                    );
+                    let help = "do files include others twice? begin them with #ifndef and #define, or with #pragma once";
+                    return self.stop(Diagnostic::error(Class::Limit, at, message).help(help));
+                }
+                self.enter_text(&loaded.name, loaded.text, at)
+            }
             Err(LoadError::NotFound { searched }) => {
                 self.incomplete = true;
                 let message = format!("file `{name}` is not found");

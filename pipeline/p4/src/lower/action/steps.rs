@@ -102,11 +102,18 @@ impl<'a> Lower<'a> {
         if let Ok((body, exit)) = self.action_body(&mut frame.clone(), decl) {
             return Ok(Steps { body, exit, rest: std::mem::take(&mut self.after) });
         }
+        if self.is_exhausted() {
+            return Err(Refused);
+        }
         let (first, before) = (self.diagnostics.clone(), mark.diagnostics.list().len());
         for split in self.splits(&action.body.statements) {
             self.go_back(&mark);
             self.results.clear();
-            let Ok((parts, body)) = self.first_step(frame, decl, &split) else { continue };
+            let step = self.first_step(frame, decl, &split);
+            if self.is_exhausted() {
+                return Err(Refused);
+            }
+            let Ok((parts, body)) = step else { continue };
             let mut rest = std::mem::take(&mut self.after);
             let at = parts.iter().find_map(|part| part.statements.first()).map(|stmt| stmt.span);
             for mut part in parts {

@@ -3,7 +3,7 @@
 use super::super::action::Target;
 use super::super::frame::{Bound, Frame};
 use super::super::name::Space;
-use super::super::{Lower, Res};
+use super::super::{Lower, Refused, Res};
 use super::Seq;
 use crate::check::{Call, Callee};
 use crate::elaborate::Binding;
@@ -76,6 +76,9 @@ impl<'a> Lower<'a> {
         let hoisted = self.hoisted.clone();
         let body = self.owned(&name, at, |lower| lower.action_body(&mut inner.clone(), decl));
         let Ok((body, exit)) = body else {
+            if self.is_exhausted() {
+                return Err(Refused);
+            }
             self.go_back(&mark);
             self.hoisted = hoisted;
             return self.stepwise(&mut inner, decl, seq);

@@ -6,7 +6,7 @@ use super::bits::{Bits, Lost, Source};
 use super::env::Summed;
 use super::made::Made;
 use super::target::Target;
-use super::walk::{State, Walk};
+use super::walk::{State, Walk, flat};
 use crate::check::Callee;
 use crate::elaborate::ObjectId;
 use crate::source::Span;
@@ -28,27 +28,21 @@ impl Walk<'_, '_> {
             return Err(self.refuse(at, "this checksum is no instance", "declare `Checksum() sum;`"));
         };
         match (name, first) {
-            ("add", Some(data)) => {
+            ("add" | "subtract", Some(data)) => {
                 let summed = self.summed(state, data)?;
+                if name == "subtract" {
+                    self.goes_somewhere(state, object, at)?;
+                }
                 state.env.sums.entry(object).or_default().extend(summed);
                 Ok(())
             }
-            ("subtract", Some(data)) => {
-                let summed = self.summed(state, data)?;
-                let sum = self.residual(state, object, at)?;
-                if self.is_of_header(sum) {
-                    state.env.sums.entry(object).or_default().extend(summed);
-                } else {
-                    self.subtract(state, sum, &summed, at);
-                }
-                Ok(())
-            }
-            ("subtract_all_and_deposit", _) => {
-                let sum = self.residual(state, object, at)?;
+            ("subtract_all_and_deposit", Some(target)) => {
+                let Some(target) = self.target(state, target)? else { return Ok(()) };
+                let sum = self.sum_target(&target, at)?;
                 if self.is_of_header(sum) {
                     return self.deposit_in_header(state, object, sum, at);
                 }
-                state.env.slots.insert(sum, Bits::lost(Lost::Computed, 16));
+                self.rest(state, object, sum, at)?;
                 if !state.env.deposits.contains(&sum) {
                     state.env.deposits.push(sum);
                 }
@@ -63,6 +57,26 @@ impl Walk<'_, '_> {
 
     fn is_of_header(&self, sum: Slot) -> bool {
         matches!(self.cx.storage.slots[sum].home, SlotHome::Header(_))
+    }
+
+    /// Writes the residual sum so far to a member of the metadata. Each object has a sum of its own, so two of them cannot go to one
+    /// member on one path, and none to two members.
+    fn rest(&mut self, state: &mut State, object: ObjectId, sum: Slot, at: Span) -> Res<()> {
+        let name = self.cx.storage.slots[sum].name.clone();
+        let held = &state.env.rests;
+        if held.get(&sum).is_some_and(|other| *other != object) {
+            let text = format!("the residual sums of two checksums go to `{name}` on one path");
+            return Err(self.refuse(at, text, "use a member of the metadata for each of them"));
+        }
+        if held.iter().any(|(other, of)| *of == object && *other != sum) {
+            let text = "the residual sum of a checksum goes to several members of the metadata";
+            return Err(self.refuse(at, text, "use a `Checksum` for each of them"));
+        }
+        state.env.rests.insert(sum, object);
+        state.env.slots.insert(sum, Bits::lost(Lost::Computed, 16));
+        let summed = state.env.sums.remove(&object).unwrap_or_default();
+        self.subtract(state, sum, &summed, at);
+        Ok(())
     }
 
     /// Writes the residual sum so far to a field of a header that the state has extracted, in place of the packet's bits.
@@ -191,7 +205,8 @@ impl Walk<'_, '_> {
             ("Checksum", "get") if adds => return Ok(false),
             ("Checksum", "get") => {
                 let slot = self.scalar_target(target, at)?;
-                state.env.slots.insert(slot, Bits::lost(Lost::Computed, 16));
+                let Some(object) = self.object(state, call) else { return Ok(false) };
+                self.rest(state, object, slot, at)?;
             }
             _ => return Ok(false),
         }
@@ -251,66 +266,41 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Returns the metadata that take the residual sum of a checksum. The parser names them after the fields are subtracted.
-    fn residual(&mut self, state: &mut State, object: ObjectId, at: Span) -> Res<Slot> {
+    /// Checks that a state of the parser uses the residual sum of a checksum.
+    fn goes_somewhere(&mut self, state: &State, object: ObjectId, at: Span) -> Res<()> {
         let ast = self.cx.ast;
         let block = self.frames[state.frame.0].block;
-        let mut targets = Vec::new();
-        if let DeclKind::Parser(parser) = &ast.decls[self.cx.pipe.blocks[block].decl].kind {
-            for &decl in &parser.states {
-                if let DeclKind::State(of) = &ast.decls[decl].kind {
-                    of.statements
-                        .iter()
-                        .for_each(|statement| self.deposits(state, object, statement, &mut targets));
-                }
-            }
+        let DeclKind::Parser(parser) = &ast.decls[self.cx.pipe.blocks[block].decl].kind else {
+            return Ok(());
+        };
+        let states = parser.states.iter().filter_map(|&decl| match &ast.decls[decl].kind {
+            DeclKind::State(of) => Some(&of.statements),
+            _ => None,
+        });
+        if states
+            .into_iter()
+            .flat_map(|statements| flat(statements))
+            .any(|of| self.uses_rest(state, object, of))
+        {
+            return Ok(());
         }
-        let mut found: Option<Slot> = None;
-        for target in targets {
-            let Some(target) = self.target(state, target)? else { continue };
-            let slot = self.sum_target(&target, at)?;
-            if found.is_some_and(|found| found != slot) {
-                return Err(self.refuse(
-                    at,
-                    "the residual sum of a checksum goes to several members of the metadata",
-                    "use a `Checksum` for each of them",
-                ));
-            }
-            found = Some(slot);
-        }
-        found.ok_or_else(|| {
-            self.refuse(
-                at,
-                "fields are subtracted from a checksum whose rest goes nowhere",
-                "end with `get` or `subtract_all_and_deposit`",
-            )
-        })
+        Err(self.refuse(
+            at,
+            "fields are subtracted from a checksum whose rest goes nowhere",
+            "end with `get` or `subtract_all_and_deposit`",
+        ))
     }
 
-    /// Adds the expressions to which a statement assigns the residual sum of a checksum.
-    fn deposits(&self, state: &State, object: ObjectId, statement: &Stmt, targets: &mut Vec<ExprId>) {
-        let ast = self.cx.ast;
-        let method = |call: ExprId| match self.cx.checked.calls.get(&call)?.callee {
-            Callee::Method(decl) => Some(ast.text(ast.decls[decl].name)),
-            _ => None,
+    /// Returns true if a statement uses the residual sum of a checksum.
+    fn uses_rest(&self, state: &State, object: ObjectId, statement: &Stmt) -> bool {
+        let (StmtKind::Call(call) | StmtKind::Assign { value: call, .. }) = statement.kind else {
+            return false;
         };
-        match &statement.kind {
-            StmtKind::Block(block) => {
-                block.statements.iter().for_each(|inner| self.deposits(state, object, inner, targets));
-            }
-            StmtKind::Call(call)
-                if method(*call) == Some("subtract_all_and_deposit")
-                    && self.object(state, *call) == Some(object) =>
-            {
-                targets.extend(self.cx.checked.calls[call].args.iter().flatten());
-            }
-            StmtKind::Assign { target, value }
-                if method(*value) == Some("get") && self.object(state, *value) == Some(object) =>
-            {
-                targets.push(*target);
-            }
-            _ => {}
-        }
+        let Some(Callee::Method(decl)) = self.cx.checked.calls.get(&call).map(|call| call.callee) else {
+            return false;
+        };
+        matches!(self.cx.ast.text(self.cx.ast.decls[decl].name), "get" | "subtract_all_and_deposit")
+            && self.object(state, call) == Some(object)
     }
 
     /// Returns the value of a scalar in storage.

@@ -25,8 +25,10 @@ pub(super) struct Env {
     pub locals: BTreeMap<LocalId, Bits>,
     /// Values of metadata; absent before the first write, when they are zero.
     pub slots: BTreeMap<Slot, Bits>,
-    /// Values that were added to each checksum so far.
+    /// Values that were added to each checksum, or subtracted from it, since its result was used.
     pub sums: BTreeMap<ObjectId, Vec<Summed>>,
+    /// The checksum whose residual sum a member of the metadata has.
+    pub rests: BTreeMap<Slot, ObjectId>,
     /// Residual sums from which an odd number of bytes was subtracted so far.
     pub odd: BTreeSet<Slot>,
     /// Slots with sums from which every header that follows is subtracted.

@@ -2,10 +2,13 @@
 
 use super::super::Lower;
 use super::env::{Env, LocalId};
-use super::frame::FrameId;
+use super::frame::{Frame, FrameId, Point};
+use super::walk::flat;
 use crate::check::{Callee, Resolution, Ty, TyKind};
 use crate::source::Span;
-use crate::syntax::ast::{Ast, DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind, Transition};
+use crate::syntax::ast::{
+    Ast, DeclId, DeclKind, ExprId, ExprKind, ParserDecl, StateDecl, Stmt, StmtKind, Transition,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The declarations of variables, parameters and members that parsers read.
@@ -14,6 +17,8 @@ pub(super) struct Live {
     decls: FxHashSet<DeclId>,
     /// The places of the declarations, by which storage knows them.
     spans: FxHashSet<Span>,
+    /// The states in which, or behind which, the result of a checksum is used.
+    before_results: FxHashSet<DeclId>,
 }
 
 impl Live {
@@ -22,6 +27,7 @@ impl Live {
         let mut live = Live::default();
         for decl in lower.ast.decls.values() {
             let DeclKind::Parser(parser) = &decl.kind else { continue };
+            live.before_results(lower, parser);
             for &local in &parser.locals {
                 if let DeclKind::Variable { value: Some(value), .. } = lower.ast.decls[local].kind {
                     live.read(lower, value);
@@ -36,6 +42,45 @@ impl Live {
             }
         }
         live
+    }
+
+    /// Finds the states of a parser from which paths lead to the result of a checksum, or to another parser.
+    fn before_results(&mut self, lower: &Lower<'_>, parser: &ParserDecl) {
+        let ast = lower.ast;
+        let states: Vec<(DeclId, &StateDecl)> = parser
+            .states
+            .iter()
+            .filter_map(|&decl| match &ast.decls[decl].kind {
+                DeclKind::State(state) => Some((decl, state)),
+                _ => None,
+            })
+            .collect();
+        let uses = |statement: &&Stmt| {
+            let (StmtKind::Call(value) | StmtKind::Assign { value, .. }) = statement.kind else {
+                return false;
+            };
+            uses_result(lower, value)
+        };
+        let mut names = FxHashSet::default();
+        loop {
+            let known = names.len();
+            for &(decl, state) in &states {
+                let leads = match &state.transition {
+                    None => false,
+                    Some(Transition::Direct(name)) => names.contains(ast.text(*name)),
+                    Some(Transition::Select(select)) => {
+                        select.cases.iter().any(|case| names.contains(ast.text(case.next)))
+                    }
+                };
+                if leads || flat(&state.statements).iter().any(uses) {
+                    names.insert(ast.text(ast.decls[decl].name));
+                    self.before_results.insert(decl);
+                }
+            }
+            if names.len() == known {
+                return;
+            }
+        }
     }
 
     fn statement(&mut self, lower: &Lower<'_>, statement: &Stmt) {
@@ -125,16 +170,38 @@ impl Live {
         }
     }
 
-    /// Removes what no parser reads.
+    /// Removes what no parser reads from `point` on.
     pub(super) fn forget(
         &self,
         lower: &Lower<'_>,
         locals: &FxHashMap<(FrameId, DeclId), LocalId>,
+        (point, frame): (Point, &Frame),
         env: &mut Env,
     ) {
+        // What follows a copy of a parser may use the sums too.
+        if frame.then.is_none() && !self.before_results.contains(&point.state) {
+            env.sums.clear();
+            env.rests.clear();
+        }
         let live: FxHashSet<LocalId> =
             locals.iter().filter(|((_, decl), _)| self.decls.contains(decl)).map(|(_, &id)| id).collect();
         env.locals.retain(|id, _| live.contains(id));
         env.slots.retain(|&slot, _| self.spans.contains(&lower.storage.slots[slot].at));
     }
+}
+
+/// Returns true if a value, or a statement's call, is the result of a checksum, also when it is added to another, or if it applies a
+/// parser.
+fn uses_result(lower: &Lower<'_>, value: ExprId) -> bool {
+    let here = match lower.checked.calls.get(&value).map(|call| call.callee) {
+        Some(Callee::Block(_)) => true,
+        Some(Callee::Method(decl)) => {
+            matches!(
+                lower.ast.text(lower.ast.decls[decl].name),
+                "get" | "verify" | "subtract_all_and_deposit"
+            )
+        }
+        _ => false,
+    };
+    here || lower.ast.exprs[value].kind.parts().any(|part| uses_result(lower, part))
 }

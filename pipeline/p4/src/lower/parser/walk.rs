@@ -151,7 +151,8 @@ impl<'c, 'a> Walk<'c, 'a> {
 
     /// Returns the state for a place in the program and what is known there.
     pub(super) fn state(&mut self, point: Point, mut env: Env) -> ParserState {
-        self.live.forget(self.cx, &self.locals, &mut env);
+        let frame = &self.frames[point.frame.0];
+        self.live.forget(self.cx, &self.locals, (point, frame), &mut env);
         let key = (point, env);
         if let Some(&state) = self.states.get(&key) {
             return state;
