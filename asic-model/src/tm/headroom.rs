@@ -29,8 +29,12 @@ pub fn peer_quanta(rate: BitRate) -> u32 {
 /// Formula for the headroom.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Round trip, reaction time, and one frame in flight at each end; without waste from partly filled cells.
+    /// Round trip, reaction time and the longest frame here, all filled with frames of the length that takes most cells, and one
+    /// frame that the peer has begun. No traffic needs more.
     #[default]
+    Worst,
+    /// Round trip, reaction time, and one frame in flight at each end; without waste from partly filled cells, so that shorter
+    /// frames than the longest may be lost.
     Ideal,
     /// SONiC's plug-in for NVIDIA: with cell waste, whose worst factor is rounded up to a whole number.
     Nvidia,
@@ -63,9 +67,9 @@ pub struct HeadroomInput {
 }
 
 impl HeadroomInput {
-    /// Returns the default inputs of SONiC's plug-ins (model: buffer §1.10); [`Method::Ideal`] has a port MTU of 9216.
+    /// Returns the default inputs of SONiC's plug-ins (model: buffer §1.10); other methods have an MTU of 9216.
     pub fn new(method: Method, speed: BitRate, cable: Length, cell: Bytes) -> Self {
-        let ideal = method == Method::Ideal;
+        let ideal = matches!(method, Method::Worst | Method::Ideal);
         Self {
             speed,
             cable,
@@ -148,7 +152,7 @@ fn cable_term(input: &HeadroomInput) -> Term {
     let HeadroomInput { speed, cable, method, .. } = *input;
     let bytes = cable.round_trip_bytes(speed);
     let (bytes, note) = match method {
-        Method::Ideal | Method::Nvidia => (bytes, ""),
+        Method::Worst | Method::Ideal | Method::Nvidia => (bytes, ""),
         Method::Barefoot => (Bytes((bytes.0 * 1000).div_ceil(1024)), ", / 1.024 as that plug-in counts"),
     };
     Term {
@@ -170,6 +174,9 @@ fn peer_term(input: &HeadroomInput) -> Term {
 /// Computes the bytes of cells per byte of traffic, and then the headroom.
 fn finish(input: &HeadroomInput, terms: Vec<Term>, wire: Bytes) -> Headroom {
     const ONE: u64 = 1_000_000;
+    if input.method == Method::Worst {
+        return worst(input, terms, wire);
+    }
     if input.method == Method::Ideal {
         return Headroom {
             terms,
@@ -210,6 +217,36 @@ fn finish(input: &HeadroomInput, terms: Vec<Term>, wire: Bytes) -> Headroom {
     }
 }
 
+/// Computes the headroom for the length of frames that needs most.
+fn worst(input: &HeadroomInput, terms: Vec<Term>, wire: Bytes) -> Headroom {
+    /// Preamble and gap.
+    const LINE: u64 = 20;
+    /// Shortest frame, with FCS.
+    const SHORTEST: u64 = 64;
+    let cell = input.cell.0.max(1);
+    let need =
+        |length: u64| (wire.0.div_ceil(length + LINE) + 1).saturating_mul(length.div_ceil(cell) * cell);
+    // Only the shortest frame and those that begin a cell can be worst.
+    let begin = (1..=input.lossless_mtu.0 / cell).map(|cells| cells * cell + 1);
+    let lengths = begin.filter(|length| (SHORTEST..=input.lossless_mtu.0).contains(length)).chain([SHORTEST]);
+    let (xoff, length) =
+        lengths.map(|length| (need(length), length)).max().unwrap_or((need(SHORTEST), SHORTEST));
+    let (line, held) = (length + LINE, length.div_ceil(cell) * cell);
+    Headroom {
+        terms,
+        wire,
+        waste_millionths: held * 1_000_000 / line,
+        waste: format!(
+            "frames of {length} B are worst: each takes {line} B of the line and {held} B of {cell} B cells"
+        ),
+        xoff: Bytes(xoff),
+        total: format!(
+            "{} frames of {length} B in {wire} of the line, and one that the peer has begun, x {held} B",
+            wire.0.div_ceil(line)
+        ),
+    }
+}
+
 /// Returns the share of 64-byte packets in the bytes, in millionths. NVIDIA's formula divides 64 bytes by the mean
 /// packet length: that is the share only if all packets are small, and too much otherwise.
 fn small_byte_share(input: &HeadroomInput) -> u64 {
@@ -219,7 +256,7 @@ fn small_byte_share(input: &HeadroomInput) -> u64 {
             let bytes = percent * 64 + (100 - percent) * input.lossless_mtu.0;
             (100_u64 * 64 * 1_000_000).checked_div(bytes).unwrap_or(0)
         }
-        Method::Ideal | Method::Barefoot => percent * 10_000,
+        Method::Worst | Method::Ideal | Method::Barefoot => percent * 10_000,
     }
 }
 
@@ -249,6 +286,15 @@ mod tests {
     }
 
     /// Model: buffer §1.10, ideal headroom; `docs/model/buffer.md` rounds the wire term to the nearest byte.
+    #[test]
+    fn the_worst_frames_need_most() {
+        // 300 m at 100G: 37,879 B of cable, 25,216 B of reaction and a frame of 9,216 B are 72,311 B: 861 frames of 64 B, which take
+        // 84 B of the line, and one more, in cells of 208 B.
+        assert_eq!(xoff(Method::Worst, 208, 100, 300), 862 * 208);
+        // In cells of 80 B frames of 81 B are worst: 72,311 / 101 = 716 and one more, of two cells.
+        assert_eq!(xoff(Method::Worst, 80, 100, 300), 717 * 160);
+    }
+
     #[test]
     fn ideal_headroom() {
         let rows: [(u64, [u64; 4]); 5] = [

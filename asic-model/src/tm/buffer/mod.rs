@@ -44,7 +44,7 @@ pub use map::{Class, CodePoint, DSCPS, QosMaps, TRAFFIC_CLASSES};
 pub use problem::{Check, Problem, Problems, Sum, Sums};
 pub use resolve::PortInfo;
 pub use rule::{Refusal, Rule};
-pub use sonic::{SonicProblem, SonicProblems, SonicText};
+pub use sonic::{Hardware, SonicProblem, SonicProblems, SonicText};
 pub use state::{Arrival, Charge, CopyGroup, PfcEdge, PgState, QueueState};
 pub use threshold::{Share, Threshold};
 pub use view::{PoolKind, PoolView};

@@ -318,3 +318,71 @@ fn odd_values_are_refused_or_read_but_never_panic() {
     });
     assert!(read > 100 && refused > 100, "{read} {refused}");
 }
+
+/// The example with other fields of its WRED profile.
+fn with_wred(fields: &str) -> String {
+    let begin = EXAMPLE.find("\"AZURE_LOSSLESS\": {").unwrap();
+    let end = begin + EXAMPLE[begin..].find('}').unwrap();
+    format!("{}\"AZURE_LOSSLESS\": {{ {fields} {}", &EXAMPLE[..begin], &EXAMPLE[end..])
+}
+
+#[test]
+fn a_colour_without_an_enable_has_no_curve_as_in_sai() {
+    let thresholds =
+        "\"green_min_threshold\": \"1000\", \"green_max_threshold\": \"2000\", \"ecn\": \"ecn_all\"";
+    let curves = |fields: &str| {
+        let file = convert(&[("c.json", &with_wred(fields)), ("p.ini", LOOKUP)]).unwrap();
+        file.ecn.iter().find(|entry| entry.name == "AZURE_LOSSLESS").unwrap().curve.len()
+    };
+    assert_eq!(curves(&format!("\"wred_green_enable\": \"true\", {thresholds}")), 1);
+    assert_eq!(curves(&format!("\"wred_green_enable\": \"false\", {thresholds}")), 0);
+    assert_eq!(curves(thresholds), 0);
+}
+
+#[test]
+fn a_minimum_above_the_maximum_is_refused_where_it_is_read() {
+    let fields = "\"wred_green_enable\": \"true\", \"green_min_threshold\": \"3000\", \"green_max_threshold\": \"2000\"";
+    let found = convert(&[("c.json", &with_wred(fields)), ("p.ini", LOOKUP)]).unwrap_err();
+    assert_eq!(
+        found,
+        [
+            "c.json: WRED_PROFILE|AZURE_LOSSLESS|green_min_threshold: is 3000, above green_max_threshold, 2000: swap them"
+        ]
+    );
+}
+
+#[test]
+fn what_has_no_meaning_is_named_and_is_no_mistake() {
+    let fields = "\"wred_green_enable\": \"false\", \"green_slope\": \"7\"";
+    let text = with_wred(fields).replacen(
+        '{',
+        "{ \"VERSION\": \"7\", \"FEATURE|bgp\": { \"state\": \"enabled\" },",
+        1,
+    );
+    let file = convert(&[("c.json", &text), ("p.ini", LOOKUP)]).unwrap();
+    let has = |note: &str| file.notes.iter().any(|known| known == note);
+    assert!(has("WRED_PROFILE: fields without a meaning for a buffer: green_slope"), "{:#?}", file.notes);
+    assert!(
+        has("c.json: entries that are no tables are left out: FEATURE|bgp, VERSION"),
+        "{:#?}",
+        file.notes
+    );
+    // A row of a table that is read would be lost: that is a mistake.
+    let text = EXAMPLE.replacen('{', "{ \"BUFFER_PG|Ethernet0|3\": { \"profile\": \"x\" },", 1);
+    let found = convert(&[("c.json", &text), ("p.ini", LOOKUP)]).unwrap_err();
+    assert!(found[0].starts_with("c.json: BUFFER_PG|Ethernet0|3: a row by its key"), "{found:?}");
+}
+
+#[test]
+fn ports_beyond_any_switch_are_refused() {
+    let names: Vec<String> = (0..5_000).map(|n| format!("Ethernet{n}")).collect();
+    let text = format!(
+        "{{ \"BUFFER_POOL\": {{}}, \"BUFFER_QUEUE\": {{ \"{}|3\": {{ \"profile\": \"x\" }} }} }}",
+        names.join(",")
+    );
+    let found = convert(&[("c.json", &text)]).unwrap_err();
+    assert_eq!(
+        found,
+        ["c.json: PORT: the files name 5000 ports; expected at most 4096, more than any switch has"]
+    );
+}

@@ -4,6 +4,7 @@
 //! SONiC's tables name pools, profiles, groups and queues, but not the memory. The memory (cells, size, partitions, rules)
 //! is that of another profile, the *base*. What a table says and the model does not have is in [`BufferFile::notes`].
 
+mod hwsku;
 mod maps;
 mod pools;
 mod ports;
@@ -11,6 +12,8 @@ mod queues;
 mod tables;
 mod watchdog;
 mod wred;
+
+pub use hwsku::Hardware;
 
 use super::file::{BufferFile, PgEntry};
 use crate::port_names::PortNames;
@@ -47,6 +50,8 @@ pub struct SonicProblems(pub Vec<SonicProblem>);
 
 /// Name of the profile of lossless groups whose headroom follows from speed and cable.
 const LOOKED_UP: &str = "pg_lossless";
+/// Most front-panel ports of a configuration.
+const MOST_PORTS: usize = 4_096;
 /// Pool of these groups, as SONiC has it.
 const LOSSLESS_POOL: &str = "ingress_lossless_pool";
 
@@ -85,9 +90,17 @@ impl BufferFile {
         base: &BufferFile,
         names: Option<&PortNames>,
     ) -> Result<BufferFile, SonicProblems> {
-        let (tables, lookup) = tables::parse(texts).map_err(SonicProblems)?;
+        let tables::Parsed { tables, lookup, notes } = tables::parse(texts).map_err(SonicProblems)?;
         let ports = Ports::of(&tables, names);
-        let mut reader = Reader { tables, lookup, base, ports, problems: BTreeSet::new(), notes: Vec::new() };
+        let count = ports.names.iter().count();
+        if count > MOST_PORTS {
+            let origin = texts.first().map_or("", |text| text.name).to_owned();
+            let message = format!(
+                "the files name {count} ports; expected at most {MOST_PORTS}, more than any switch has"
+            );
+            return Err(SonicProblems(vec![SonicProblem { origin, place: "PORT".to_owned(), message }]));
+        }
+        let mut reader = Reader { tables, lookup, base, ports, problems: BTreeSet::new(), notes };
         let file = reader.file(texts);
         match reader.problems.is_empty() {
             true => Ok(file),
@@ -236,6 +249,19 @@ impl Reader<'_> {
         }
         if !far.is_empty() {
             self.note(format!("tables without a meaning for a buffer: {}", far.join(", ")));
+        }
+        for (table, known) in tables::FIELDS {
+            let rows = self.tables.get(table).into_iter().flatten();
+            let fields = rows.flat_map(|(_, row)| row.fields.keys());
+            let unused: BTreeSet<&String> = fields
+                .filter(|field| {
+                    !known.iter().any(|(begin, end)| field.starts_with(begin) && field.ends_with(end))
+                })
+                .collect();
+            if !unused.is_empty() {
+                let unused: Vec<&str> = unused.into_iter().map(String::as_str).collect();
+                self.note(format!("{table}: fields without a meaning for a buffer: {}", unused.join(", ")));
+            }
         }
     }
 }

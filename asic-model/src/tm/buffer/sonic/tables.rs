@@ -75,12 +75,56 @@ pub(super) const UNMODELLED: [(&str, &str); 13] = [
     ("PORT_STORM_CONTROL", "the device has no storm control"),
 ];
 
+/// Beginning and end of the names of fields.
+type Names = &'static [(&'static str, &'static str)];
+
+/// Fields that are converted, by table. `BUFFER_PROFILE` names its own; all fields of maps are.
+pub(super) const FIELDS: [(&str, Names); 9] = [
+    ("BUFFER_PG", &[("profile", "")]),
+    ("BUFFER_POOL", &[("mode", ""), ("size", ""), ("type", ""), ("xoff", "")]),
+    ("BUFFER_QUEUE", &[("profile", "")]),
+    ("PFC_WD", &[("POLL_INTERVAL", ""), ("detection_time", ""), ("restoration_time", ""), ("action", "")]),
+    ("PORT", &[]),
+    (
+        "PORT_QOS_MAP",
+        &[
+            ("dscp_to_tc_map", ""),
+            ("dot1p_to_tc_map", ""),
+            ("tc_to_pg_map", ""),
+            ("tc_to_queue_map", ""),
+            ("pfc_enable", ""),
+            ("pfc_to_queue_map", ""),
+        ],
+    ),
+    ("QUEUE", &[("scheduler", ""), ("wred_profile", "")]),
+    ("SCHEDULER", &[("type", ""), ("weight", "")]),
+    (
+        "WRED_PROFILE",
+        &[
+            ("ecn", ""),
+            ("wred_", "_enable"),
+            ("", "_min_threshold"),
+            ("", "_max_threshold"),
+            ("", "_drop_probability"),
+        ],
+    ),
+];
+
+/// All texts together.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    pub(super) tables: Tables,
+    pub(super) lookup: Vec<Lookup>,
+    /// What was left out.
+    pub(super) notes: Vec<String>,
+}
+
 /// Parses all texts.
-pub(super) fn parse(texts: &[SonicText<'_>]) -> Result<(Tables, Vec<Lookup>), Vec<SonicProblem>> {
-    let (mut tables, mut lookup, mut problems) = (Tables::new(), Vec::new(), Vec::new());
+pub(super) fn parse(texts: &[SonicText<'_>]) -> Result<Parsed, Vec<SonicProblem>> {
+    let (Parsed { mut tables, mut lookup, mut notes }, mut problems) = (Parsed::default(), Vec::new());
     for text in texts {
         let result = match text.text.trim_start().starts_with(['{', '[']) {
-            true => json(*text, &mut tables),
+            true => json(*text, &mut tables, &mut notes),
             false => lines(*text, &mut lookup),
         };
         problems.extend(result.err());
@@ -93,23 +137,45 @@ pub(super) fn parse(texts: &[SonicText<'_>]) -> Result<(Tables, Vec<Lookup>), Ve
             format!("the files have no such table; found {found}. Join the file that has it with `+`");
         problems.push(SonicProblem { origin, place: "BUFFER_POOL".to_owned(), message });
     }
-    if problems.is_empty() { Ok((tables, lookup)) } else { Err(problems) }
+    if problems.is_empty() { Ok(Parsed { tables, lookup, notes }) } else { Err(problems) }
 }
 
 fn problem(origin: &str, place: impl Into<String>, message: impl Into<String>) -> SonicProblem {
     SonicProblem { origin: origin.to_owned(), place: place.into(), message: message.into() }
 }
 
-fn json(SonicText { name, text }: SonicText<'_>, tables: &mut Tables) -> Result<(), SonicProblem> {
+fn json(
+    SonicText { name, text }: SonicText<'_>,
+    tables: &mut Tables,
+    notes: &mut Vec<String>,
+) -> Result<(), SonicProblem> {
     let value: Value =
         serde_json::from_str(text).map_err(|e| problem(name, e.line().to_string(), e.to_string()))?;
     let expected =
         "expected tables with rows: {\"BUFFER_POOL\": {\"ingress_lossless_pool\": {\"size\": ..}}, ..}";
     let all = value.as_object().ok_or_else(|| problem(name, "1", format!("found a list; {expected}")))?;
+    let mut others = Vec::new();
     for (table, rows) in all {
         let Some(rows) = rows.as_object() else {
-            return Err(problem(name, table, format!("found no rows; {expected}")));
+            if USED.contains(&table.as_str()) {
+                return Err(problem(name, table, format!("found no rows; {expected}")));
+            }
+            others.push(table.as_str());
+            continue;
         };
+        if !rows.values().all(Value::is_object) && !USED.contains(&table.as_str()) {
+            // A row of APPL_DB names its table in its key; that of a table in use would be lost.
+            match table.split_once(['|', ':']).filter(|(of, _)| USED.contains(of)) {
+                Some((of, key)) => {
+                    let text = format!(
+                        "a row by its key; expected {{\"{of}\": {{\"{key}\": {{..}}}}}}, as in config_db.json"
+                    );
+                    return Err(problem(name, table, text));
+                }
+                None => others.push(table.as_str()),
+            }
+            continue;
+        }
         let into = tables.entry(table.clone()).or_default();
         for (key, fields) in rows {
             let Some(fields) = fields.as_object() else {
@@ -119,6 +185,9 @@ fn json(SonicText { name, text }: SonicText<'_>, tables: &mut Tables) -> Result<
             let fields = fields.map(|(field, value)| (field.clone(), word(value))).collect();
             into.insert(key.clone(), Row { origin: name.to_owned(), fields });
         }
+    }
+    if !others.is_empty() {
+        notes.push(format!("{name}: entries that are no tables are left out: {}", others.join(", ")));
     }
     Ok(())
 }

@@ -30,9 +30,9 @@ impl Reader<'_> {
         let mut drops = false;
         for colour in COLOURS {
             let enabled = match row.get(&format!("wred_{colour}_enable")) {
-                None => row.get(&format!("{colour}_max_threshold")).is_some(),
+                // As SAI has it: an attribute that is absent is false.
+                None | Some("false") => false,
                 Some("true") => true,
-                Some("false") => false,
                 Some(other) => {
                     self.wrong(
                         of,
@@ -53,6 +53,15 @@ impl Reader<'_> {
                     self.wrong(of, &field, "is missing; expected bytes of the queue, such as 1048576");
                     continue;
                 };
+                if kmin > kmax {
+                    let field = format!("{colour}_min_threshold");
+                    self.wrong(
+                        of,
+                        &field,
+                        format!("is {kmin}, above {colour}_max_threshold, {kmax}: swap them"),
+                    );
+                    continue;
+                }
                 let (kmin, kmax, pmax) = (Bytes(kmin), Bytes(kmax), i64::try_from(pmax).unwrap_or(i64::MAX));
                 curve.push(CurveEntry { colour: Some(colour.to_owned()), speed: None, kmin, kmax, pmax });
             }
