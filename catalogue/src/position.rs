@@ -119,6 +119,14 @@ impl Position {
         here.or_else(|| ports.front(port).map(|port| port.speed))
     }
 
+    /// Returns the subnets of the network, or its hosts if it has no subnets, as in configs of ns-3, each with the number of its
+    /// switch.
+    pub fn homes(&self) -> impl Iterator<Item = (u32, Prefix)> + '_ {
+        let hosts = if self.subnets.is_empty() { self.hosts.as_slice() } else { &[] };
+        let hosts = hosts.iter().map(|(switch, address)| (*switch, Prefix { address: *address, len: 32 }));
+        self.subnets.iter().copied().chain(hosts)
+    }
+
     /// Returns true if the port leads to a switch of a higher stage.
     #[must_use]
     pub fn leads_up(&self, port: FrontPort) -> bool {

@@ -61,7 +61,9 @@ impl<'s> Subject<'s> {
     ) -> Subject<'s> {
         let points = Points::of(&program, &placement.chip);
         let properties = Box::new(move || general_and(own()));
-        let (config, catalogue) = (SwitchConfig::default(), catalogue.clone());
+        // Inputs are short: a packet that goes round more often than this does so for ever.
+        let config = SwitchConfig { max_recirculations: 4_096, ..SwitchConfig::default() };
+        let catalogue = catalogue.clone();
         Subject { program, placement, ports, control, config, points, catalogue, properties }
     }
 

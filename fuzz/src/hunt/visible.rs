@@ -61,6 +61,7 @@ mod tests {
             qid: at as u8,
             bytes: 4,
             made: false,
+            marked: None,
         }
     }
 

@@ -58,6 +58,9 @@ pub struct SwitchConfig {
     pub port_speeds: Vec<(u16, BitRate)>,
     /// Bytes of line time that a frame takes on front-panel ports in addition to its own.
     pub wire: WireOverhead,
+    /// Recirculations and resubmissions after which a packet is given up in timed mode (`too_many_laps`), because it would go round
+    /// for ever. Timers have no limit.
+    pub max_recirculations: u32,
     /// Seed of every random number: program draws, meters, jitter of packet generators.
     pub seed: u64,
     /// Shared buffer with classes, PFC and marking; `None`: each queue has only its limit.
@@ -75,6 +78,7 @@ impl Default for SwitchConfig {
             queue_weights: Vec::new(),
             port_speeds: Vec::new(),
             wire: WireOverhead::ETHERNET,
+            max_recirculations: 100_000,
             seed: 1,
             buffer: None,
         }

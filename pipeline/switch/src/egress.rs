@@ -256,7 +256,7 @@ impl Switch<'_> {
             self.recirculate(packet, port, booked, exit, sink);
             return;
         }
-        self.write_mark(packet);
+        let marked = self.write_mark(packet);
         let bytes = self.packets.len(packet);
         let p = &mut self.ports[usize::from(port)];
         let (first_bit, last_bit) = match self.config.mode {
@@ -283,6 +283,7 @@ impl Switch<'_> {
             qid: info.qid,
             bytes,
             made: info.made,
+            marked,
         };
         self.outside -= u64::from(!info.is_timer());
         let (head, tail) = self.packets.captured(packet);

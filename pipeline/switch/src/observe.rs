@@ -31,6 +31,8 @@ pub struct Left {
     pub bytes: u32,
     /// True if it was made inside: a copy, or a packet of a generator or MAC.
     pub made: bool,
+    /// The ECN field (0 to 3) with which the program sent it, if the device then marked it CE by a buffer profile.
+    pub marked: Option<u8>,
 }
 
 /// A packet that ended inside the switch.

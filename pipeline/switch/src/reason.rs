@@ -110,8 +110,8 @@ impl DeviceDrop {
         (
             DeviceDrop::TooManyRecirculations,
             "too_many_laps",
-            "in functional mode a packet recirculated, or copies were made of copies, more often than allowed",
-            "run in timed mode, where recirculation has no limit, or find the condition that should end the loop",
+            "a packet recirculated, or in functional mode copies were made of copies, more often than allowed",
+            "find the condition that should end the loop with --trace, or raise --max-recirculations",
         ),
         (
             DeviceDrop::ParserCounterRange,

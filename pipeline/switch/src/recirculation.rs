@@ -98,7 +98,7 @@ impl Switch<'_> {
         (info.resubmitted, info.replicated) = (false, false);
         (info.bypass, info.deflect, info.deflected) = (false, false, None);
         info.colour = Colour::Green;
-        self.again(packet, Arrival { parser, port, seq, packet }, sink);
+        self.again(packet, Arrival { parser, port, seq, packet }, exit, sink);
     }
 
     /// Handles a packet that left ingress for another ingress pass.
@@ -108,16 +108,19 @@ impl Switch<'_> {
         let info = &mut self.info[packet.index()];
         info.resubmitted = true;
         let (port, seq) = (info.port, info.seq);
-        self.again(packet, Arrival { parser, port, seq, packet }, sink);
+        self.again(packet, Arrival { parser, port, seq, packet }, exit, sink);
     }
 
-    fn again(&mut self, packet: Packet, arrival: Arrival, sink: &mut dyn Sink) {
+    fn again(&mut self, packet: Packet, arrival: Arrival, now: Time, sink: &mut dyn Sink) {
         let info = &mut self.info[packet.index()];
         let was_timer = info.is_timer();
         info.recirculations = info.recirculations.saturating_add(1);
         let (recirculations, timer) = (info.recirculations, info.is_timer());
         self.outside -= u64::from(timer && !was_timer);
         match self.config.mode {
+            Mode::Timed if !timer && recirculations > self.config.max_recirculations => {
+                self.lose(packet, now, Reason::Device(DeviceDrop::TooManyRecirculations), sink);
+            }
             Mode::Timed => self.arrive(arrival),
             Mode::Functional if recirculations > FUNCTIONAL_RECIRCULATIONS => {
                 let time = self.info_of(packet).received;

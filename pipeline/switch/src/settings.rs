@@ -75,12 +75,16 @@ impl Switch<'_> {
         }
     }
 
-    /// Schedules a deparser's flow-control word, which takes effect after its delay to the queues.
+    /// Schedules a deparser's flow-control word, which takes effect after its delay to the queues. On a chip whose words have the
+    /// least delay, a word is not later than the packet that brought it, also if packets reach their queues at once: at one instant
+    /// a pause acts before a queue can send.
     pub(super) fn flow_control(&mut self, word: u32, at: MadeAt) {
         if self.config.mode == Mode::Functional {
             return;
         }
-        let time = at.time + self.timing.clock.span(Cycles(self.chip.tm.afc_cycles.max(1).into()));
+        let (word_delay, enqueue) = (self.chip.tm.afc_cycles.max(1), self.chip.latency.tm_enqueue);
+        let delay = if word_delay == 1 { enqueue.min(1) } else { word_delay };
+        let time = at.time + self.timing.clock.span(Cycles(delay.into()));
         let pipe = &mut self.pipes[at.pipe];
         let (device, class) = (self.config.device, EventClass::PfcReceived);
         let port = WORDS + 2 * at.pipe as u32 + at.gress.index() as u32;

@@ -41,13 +41,15 @@ pub(super) fn ecn(frame: &[u8]) -> Ecn {
     traffic_class.map_or(Ecn::NotEct, Ecn::from_bits)
 }
 
-/// Sets the ECN field to CE and updates the IPv4 checksum. Returns true if the frame has an IP header with
-/// ECT.
-pub(super) fn mark(frame: &mut [u8]) -> bool {
-    match find(frame) {
-        Some(Ip::V4(at)) => {
+/// The ECN field of a packet that met congestion.
+pub(crate) const CE: u8 = 3;
+
+/// Sets the ECN field and updates the IPv4 checksum. Returns the field that was there; `None` if the frame is not IP.
+pub(crate) fn set_ecn(frame: &mut [u8], field: u8) -> Option<u8> {
+    match find(frame)? {
+        Ip::V4(at) => {
             let old = u16::from_be_bytes([frame[at], frame[at + 1]]);
-            let new = old | 3;
+            let new = old & !3 | u16::from(field & 3);
             let sum = u16::from_be_bytes([frame[at + 10], frame[at + 11]]);
             // RFC 1624: ~(~sum + ~old + new).
             let mut total = u32::from(!sum) + u32::from(!old) + u32::from(new);
@@ -56,13 +58,13 @@ pub(super) fn mark(frame: &mut [u8]) -> bool {
             }
             frame[at + 1] = new as u8;
             frame[at + 10..at + 12].copy_from_slice(&(!(total as u16)).to_be_bytes());
-            true
+            Some(old as u8 & 3)
         }
-        Some(Ip::V6(at)) => {
-            frame[at + 1] |= 3 << 4;
-            true
+        Ip::V6(at) => {
+            let old = frame[at + 1] >> 4 & 3;
+            frame[at + 1] = frame[at + 1] & !0x30 | (field & 3) << 4;
+            Some(old)
         }
-        None => false,
     }
 }
 
@@ -115,8 +117,9 @@ mod tests {
         // Traffic class 0x11: DSCP 4, ECT(1).
         v6[12..16].copy_from_slice(&[0x86, 0xdd, 0x61, 0x10]);
         assert_eq!(ecn(&v6), Ecn::Ect);
-        assert!(mark(&mut v6));
+        assert_eq!(set_ecn(&mut v6, CE), Some(1));
         assert_eq!(ecn(&v6), Ecn::Ce);
+        assert_eq!((set_ecn(&mut v6, 1), ecn(&v6)), (Some(CE), Ecn::Ect));
     }
 
     #[test]
@@ -124,12 +127,12 @@ mod tests {
         for tags in [&[][..], &[0x0064], &[0x0064, 0x2065]] {
             for tos in 0..=255 {
                 let mut frame = ipv4(tos, tags);
-                assert!(mark(&mut frame));
+                assert_eq!(set_ecn(&mut frame, CE), Some(tos & 3));
                 let at = 14 + 4 * tags.len();
                 assert_eq!((frame[at + 1], checksum(&frame[at..at + 20])), (tos | 3, 0), "{tos} {tags:?}");
             }
         }
-        assert!(!mark(&mut [0; 64]));
+        assert_eq!(set_ecn(&mut [0; 64], CE), None);
     }
 
     #[test]

@@ -168,6 +168,7 @@ impl Switch<'_> {
             qid: 0,
             bytes: frame.len() as u32,
             made: true,
+            marked: None,
         };
         sink.mac_sent(&left, &frame);
         if let Some(at) = refresh {

@@ -1,5 +1,6 @@
 //! Admission to the shared buffer, ECN marking, and the data of a packet that both use.
 
+use super::classify::CE;
 use super::{FlowControl, classify};
 use crate::{PacketInfo, Switch};
 use sluice_asic::meter::Colour;
@@ -165,14 +166,15 @@ impl Switch<'_> {
         self.buffer_edges(now);
     }
 
-    /// Writes a packet's mark when it is sent.
+    /// Writes a packet's mark when it is sent; returns the ECN field that the mark replaces.
     #[inline]
-    pub(crate) fn write_mark(&mut self, packet: Packet) {
+    pub(crate) fn write_mark(&mut self, packet: Packet) -> Option<u8> {
         let flow = &mut self.info[packet.index()].flow;
-        if std::mem::take(&mut flow.ce) {
-            flow.ecn = Ecn::Ce;
-            let (bytes, start, end) = self.packets.slot_mut(packet);
-            classify::mark(&mut bytes[start..end]);
+        if !std::mem::take(&mut flow.ce) {
+            return None;
         }
+        flow.ecn = Ecn::Ce;
+        let (bytes, start, end) = self.packets.slot_mut(packet);
+        classify::set_ecn(&mut bytes[start..end], CE)
     }
 }

@@ -24,6 +24,7 @@ mod stuck;
 mod view;
 mod watch;
 
+pub(crate) use classify::set_ecn;
 pub(super) use mark::FlowInfo;
 pub use setup::BufferSetup;
 pub use view::{FlowView, PortFlowView, QueueFlowView, StormCounts};

@@ -119,6 +119,10 @@ impl Property for WellFormed {
         "well_formed"
     }
 
+    fn judges_device(&self) -> bool {
+        true
+    }
+
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
         let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
         match well_formed(packet.bytes) {

@@ -73,7 +73,8 @@ pub struct Entered<'a> {
 pub struct Departed<'a> {
     /// Its ports, times and queue.
     pub left: Left,
-    /// Its bytes, without FCS, before padding.
+    /// Its bytes, without FCS, before padding, as the program made them: a mark of the device ([`Left::marked`]) is not in them,
+    /// unless the property judges what the device does ([`Property::judges_device`]).
     pub bytes: &'a [u8],
     /// The arrival of the packet, or of the packet that it is a copy of; `None` if the device made it.
     pub from: Option<Origin<'a>>,
@@ -94,6 +95,7 @@ impl<'a> Departed<'a> {
             qid: 0,
             bytes: bytes.len() as u32,
             made: false,
+            marked: None,
         };
         Departed { left, bytes, from }
     }
@@ -151,6 +153,11 @@ pub struct Settled<'a> {
 pub trait Property: Send {
     /// Name in snake_case, under which violations are reported.
     fn name(&self) -> &str;
+
+    /// True if it also judges what the device does to packets without the program: marks by a buffer profile.
+    fn judges_device(&self) -> bool {
+        false
+    }
 
     /// Checks a packet that enters.
     ///

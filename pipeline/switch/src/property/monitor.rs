@@ -1,6 +1,7 @@
 //! Monitor: remembers received packets and calls the properties.
 
 use super::{Departed, Ended, Entered, Finding, Origin, Property, Settled};
+use crate::flow_control::set_ecn;
 use crate::{Left, Lost, Switch};
 use sluice_asic::units::Time;
 use sluice_exec::pass::State;
@@ -45,6 +46,8 @@ pub struct Monitor {
     came: Vec<Came>,
     bytes: Vec<u8>,
     scratch: Vec<u8>,
+    /// Scratch memory: a packet without the device's mark.
+    unmarked: Vec<u8>,
     violations: Vec<Violation>,
 }
 
@@ -61,6 +64,7 @@ impl Monitor {
             came: Vec::new(),
             bytes: Vec::new(),
             scratch: Vec::new(),
+            unmarked: Vec::new(),
             violations: Vec::new(),
         }
     }
@@ -93,10 +97,19 @@ impl Monitor {
     /// Handles a packet that was sent.
     pub fn left(&mut self, left: &Left, head: &[u8], tail: &[u8]) {
         let whole = whole(&mut self.scratch, head, tail);
-        let departed =
+        let of_device =
             Departed { left: *left, bytes: whole, from: origin(&self.came, &self.bytes, left.tag) };
+        let mut of_program = of_device;
+        if let Some(field) = left.marked {
+            self.unmarked.clear();
+            self.unmarked.extend_from_slice(whole);
+            set_ecn(&mut self.unmarked, field);
+            of_program.bytes = &self.unmarked;
+        }
         let at = (Some(left.tag), left.first_bit);
-        ask(&mut self.properties, &mut self.violations, at, |p| p.left(&departed));
+        ask(&mut self.properties, &mut self.violations, at, |p| {
+            p.left(if p.judges_device() { &of_device } else { &of_program })
+        });
     }
 
     /// Handles a packet that ended inside.
