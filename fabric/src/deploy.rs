@@ -218,6 +218,8 @@ pub fn deploy<F: Files>(
     };
     let place_warnings = by_text(network.switches.iter().zip(&positions).flat_map(of_place).collect());
     let hosts = host_ports(plan, &wiring, &mut network);
+    // Without hosts, nothing says where the network ends.
+    network.edges = (!hosts.is_empty()).then(|| hosts.iter().map(|host| host.end).collect());
     links(plan, &wiring, &mut network);
     let mut changes = Vec::new();
     for (number, switch) in (0..).zip(&network.switches) {
@@ -282,6 +284,15 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
         let of_all = of_all.map(|name| name.replace(SWITCH, &self.switch.name));
         let Some(name) = self.switch.entries.as_ref().or(of_all.as_ref()) else {
             self.derive_entries(stage, position, &mut setup)?;
+            let program = &setup.placed.program;
+            if !self.plan.cables.is_empty() && stage.setup_at(program, ports, position).is_none() {
+                let text = format!(
+                    "program `{}` has no entries for its place in a network and starts with its default entries, which know no \
+                     cables; give it entries with `entries = FILE` or --entries",
+                    program.name
+                );
+                warnings.push((self.name(), text));
+            }
             return Ok(setup);
         };
         // Parameters that have no room for the usual entries have none that are usual.

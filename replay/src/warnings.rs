@@ -2,9 +2,15 @@
 
 use crate::collector::Unparsed;
 use crate::outcome::Outcome;
+use sluice_asic::gress::Gress;
 use sluice_asic::units::{BitRate, Duration};
+use sluice_ir::cfg::Var;
+use sluice_ir::group::writes;
+use sluice_ir::{ActionData, Intrinsic};
 use sluice_pcaps::replay::Pace;
-use sluice_switch::{DeviceDrop, PipeOverload, Reason, RecirculationOverload, Stalled};
+use sluice_switch::{
+    DeviceDrop, FUNCTIONAL_RECIRCULATIONS, PipeOverload, Reason, RecirculationOverload, Stalled,
+};
 
 impl Outcome<'_> {
     /// Returns warnings about anomalies of inputs, overload, and queues that are stopped at the end.
@@ -20,6 +26,7 @@ impl Outcome<'_> {
                 i.name, i.report.gaps
             )
         }));
+        list.extend(self.laps_warning());
         list.extend(self.unparsed.iter().map(|u| self.unparsed_warning(u)));
         list.extend(self.stalled.iter().map(|stalled| self.stall_warning(stalled)));
         if self.view.is_timed() && self.schedule.pace != Pace::LineRate {
@@ -59,6 +66,39 @@ impl Outcome<'_> {
             self.view.placement().chip.ports.recirculation_rate,
             c.waited,
         )
+    }
+
+    /// Warns of packets that went round for ever, with what in the program may send them round.
+    fn laps_warning(&self) -> Option<String> {
+        let given_up = Reason::Device(DeviceDrop::TooManyRecirculations);
+        let count = self.totals.reasons().find(|(reason, n)| *reason == given_up && *n > 0)?.1;
+        let program = self.view.program();
+        let port = program.intrinsic(Gress::Ingress, Intrinsic::UcastEgressPort).map(Var::Field);
+        let sets = |action: &&ActionData| {
+            action.gress == Gress::Ingress
+                && action
+                    .body
+                    .iter()
+                    .any(|p| writes(program, action.gress, &p.kind).into_iter().any(|v| Some(v) == port))
+        };
+        let by: Vec<String> = program
+            .actions
+            .values()
+            .filter(sets)
+            .map(|action| match action.loc.line {
+                0 => format!("`{}`", action.name),
+                line => format!("`{}` in line {line}", action.name),
+            })
+            .collect();
+        let by = if by.is_empty() { "no action".to_owned() } else { by.join(", ") };
+        Some(format!(
+            "{count} packets went round more than {} times and were given up ({}); their egress port is set by {by}",
+            match self.view.is_timed() {
+                true => self.view.config().max_recirculations,
+                false => FUNCTIONAL_RECIRCULATIONS,
+            },
+            DeviceDrop::TooManyRecirculations.name(),
+        ))
     }
 
     /// Warns of a queue that holds packets at the end and may not send.

@@ -65,6 +65,22 @@ impl Network {
                 nodes[sender].add_outlet(ports[from], (wire, inlet), made);
             }
         }
+        if let Some(edges) = &setup.edges {
+            nodes.iter_mut().for_each(Node::close);
+            // A collector stands where mirror sessions send.
+            for (node, switch) in nodes.iter_mut().zip(&setup.switches) {
+                let ports = switch.control.replication.sessions.values().filter_map(|session| session.port);
+                ports.for_each(|port| node.edge(port));
+            }
+            for end in edges {
+                let index = end.switch.0 as usize;
+                let (Some(node), Some(switch)) = (nodes.get_mut(index), setup.switches.get(index)) else {
+                    return Err(NetworkError::NoSwitch { found: end.switch, count: setup.switches.len() });
+                };
+                let port = switch.front(end.port.0);
+                node.edge(port.ok_or_else(|| no_port(switch, format!("front-panel port {}", end.port)))?);
+            }
+        }
         let (clocks, exchange) = (vec![Time::ORIGIN; nodes.len()], Exchange::new(nodes.len(), wires));
         let mut network =
             Network { setup, nodes, exchange, hosts: Vec::new(), clocks, now: Time::ORIGIN, timed };

@@ -108,7 +108,7 @@ pub enum LinkChange {
     ExtraDelay(Duration),
 }
 
-/// Reason why a frame is dropped on a link.
+/// Reason why a frame is lost after a switch sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LinkDrop {
     /// The link was down.
@@ -119,11 +119,13 @@ pub enum LinkDrop {
     Corrupted,
     /// Functional mode: the frame exceeded the number of hops, probably in a loop.
     TooManyHops,
+    /// The frame was sent on a port with neither a link nor a host.
+    NoCable,
 }
 
 impl LinkDrop {
     /// Every reason with its name, its meaning, and a remedy.
-    pub const TABLE: [(LinkDrop, &'static str, &'static str, &'static str); 4] = [
+    pub const TABLE: [(LinkDrop, &'static str, &'static str, &'static str); 5] = [
         (
             LinkDrop::Down,
             "link_down",
@@ -142,6 +144,12 @@ impl LinkDrop {
             "too_many_hops",
             "functional mode: the frame, or a frame made from it, was on its 65th link",
             "look for a loop in the routes with --trace",
+        ),
+        (
+            LinkDrop::NoCable,
+            "no_cable",
+            "the switch sent the frame on a port that has neither a cable nor a host",
+            "give the program entries for its place in the network, or the topology a cable or a host at this port",
         ),
     ];
 
@@ -324,7 +332,7 @@ mod tests {
         assert_eq!(send(&mut w, 490 + 510), Err(LinkDrop::Down));
         assert_eq!(send(&mut w, 1999), Err(LinkDrop::Down));
         assert_eq!(send(&mut w, 2000), Ok(2509));
-        assert_eq!(w.totals.dropped, [2, 0, 0, 0]);
+        assert_eq!(w.totals.dropped, [2, 0, 0, 0, 0]);
         let mut w = wire(&[(1000, LinkChange::Down), (2000, LinkChange::Up)]);
         assert_eq!(send(&mut w, 490), Err(LinkDrop::Down));
     }
@@ -348,7 +356,7 @@ mod tests {
         (0..20_000).for_each(|n| {
             let _ = send(&mut w, n * 1000);
         });
-        let [_, lost, corrupted, _] = w.totals.dropped;
+        let [_, lost, corrupted, ..] = w.totals.dropped;
         // Four standard deviations of 20,000 draws at 0.1 (and 0.09) are 170.
         assert!(lost.abs_diff(2000) < 170 && corrupted.abs_diff(1800) < 170, "{lost} {corrupted}");
         let always = Probability::ALWAYS;

@@ -146,7 +146,10 @@ impl Network {
         };
         let inlet = match node.inlet(port) {
             Some(inlet) => inlet,
-            None if setup.ports.dev(port).is_some() => node.add_inlet(port, None),
+            None if setup.ports.dev(port).is_some() => {
+                node.edge(port);
+                node.add_inlet(port, None)
+            }
             None => return Err(no_port(setup, format!("{port}"))),
         };
         let name = || setup.name.clone();
@@ -162,6 +165,19 @@ impl Network {
         at.last = time;
         node.put(inlet, time, frame.tag, frame.orig_len, frame.bytes);
         Ok(())
+    }
+
+    /// Something is at the far end of a port without a link: what is sent on it is delivered.
+    pub fn edge(&mut self, switch: SwitchId, port: DevPort) {
+        if let Some(node) = self.nodes.get_mut(switch.0 as usize) {
+            node.edge(port);
+        }
+    }
+
+    /// Returns the frames that a switch sent on ports with nothing at their far end, by dev_port.
+    pub fn uncabled(&self, switch: SwitchId) -> impl Iterator<Item = (u16, u64)> {
+        let node = self.nodes.get(switch.0 as usize);
+        node.into_iter().flat_map(|node| node.uncabled.iter().map(|(port, frames)| (*port, *frames)))
     }
 
     /// Attaches a host to a port without a link, by a cable. Frames sent on this port reach the host and count as

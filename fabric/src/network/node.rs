@@ -13,8 +13,8 @@ use sluice_switch::{
     Switch, SwitchError, Timeline, TimelineRow,
 };
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// Number of frames passed to a switch before it runs up to the last of them.
 const STRIDE: u32 = 64;
@@ -59,14 +59,18 @@ pub(super) struct Node {
     /// Hosts at ports without a wire, and the index of the host of each dev_port.
     pub(super) hosts: Hosts,
     host_of: Vec<u16>,
+    /// True for each dev_port without a link where the network ends; `None`: it ends at all of them.
+    edges: Option<Vec<bool>>,
     heads: Heads,
     /// Outlets with frames that are not yet handed over.
     pub(super) sending: Vec<u16>,
     /// Scratch memory: inlets and wires of frames handed over to this switch.
     pub(super) mail: Vec<(u16, usize)>,
-    /// Frames sent on ports without a link, and their bytes.
+    /// Frames that left the network, and their bytes.
     pub(super) delivered: u64,
     pub(super) delivered_bytes: u64,
+    /// Frames sent on ports with nothing at their far end, by dev_port.
+    pub(super) uncabled: BTreeMap<u16, u64>,
     /// Records the traffic manager's occupancy, if requested; `look` is the time of the next record.
     timeline: Option<Box<Timeline>>,
     look: Time,
@@ -85,11 +89,13 @@ impl Node {
             outlet_of: vec![EDGE; ports],
             hosts: Hosts::default(),
             host_of: vec![EDGE; ports],
+            edges: None,
             heads: BinaryHeap::new(),
             sending: Vec::new(),
             mail: Vec::new(),
             delivered: 0,
             delivered_bytes: 0,
+            uncabled: BTreeMap::new(),
             timeline: None,
             look: Time::MAX,
         }
@@ -104,6 +110,18 @@ impl Node {
     pub(super) fn look(&mut self, tell: &mut impl FnMut(&TimelineRow<'_>)) {
         if let Some(timeline) = &mut self.timeline {
             timeline.look(&mut self.switch, tell);
+        }
+    }
+
+    /// The network ends at no port of this switch but those that [`edge`](Self::edge) adds and those of hosts.
+    pub(super) fn close(&mut self) {
+        self.edges.get_or_insert_with(|| vec![false; usize::from(DevPort::COUNT)]);
+    }
+
+    /// The network ends at this port: something is at its far end.
+    pub(super) fn edge(&mut self, port: DevPort) {
+        if let Some(is_edge) = self.edges.as_mut().and_then(|all| all.get_mut(usize::from(port.number()))) {
+            *is_edge = true;
         }
     }
 
@@ -128,6 +146,7 @@ impl Node {
     /// Attaches a host to a port by a cable.
     pub(super) fn attach(&mut self, port: DevPort, cable: Duration, host: Box<dyn Host>) {
         let inlet = self.inlet(port).unwrap_or_else(|| self.add_inlet(port, None));
+        self.edge(port);
         let number = self.hosts.attach(inlet, cable, host);
         if let Some(slot) = self.host_of.get_mut(usize::from(port.number())) {
             *slot = number;
@@ -281,9 +300,11 @@ impl Node {
             outlet_of: &self.outlet_of,
             hosts: &mut self.hosts,
             host_of: &self.host_of,
+            edges: self.edges.as_deref(),
             sending: &mut self.sending,
             delivered: &mut self.delivered,
             delivered_bytes: &mut self.delivered_bytes,
+            uncabled: &mut self.uncabled,
             observer,
         };
         self.switch.advance(until, &mut sink)
@@ -310,9 +331,11 @@ struct NodeSink<'a> {
     outlet_of: &'a [u16],
     hosts: &'a mut Hosts,
     host_of: &'a [u16],
+    edges: Option<&'a [bool]>,
     sending: &'a mut Vec<u16>,
     delivered: &'a mut u64,
     delivered_bytes: &'a mut u64,
+    uncabled: &'a mut BTreeMap<u16, u64>,
     observer: &'a mut dyn Observer,
 }
 
@@ -325,11 +348,17 @@ impl NodeSink<'_> {
         }
     }
 
-    /// Puts the frame on the port's wire and returns true; without a wire, counts the frame as delivered and returns
-    /// false.
+    /// Puts the frame on the port's wire and returns true, also if nothing is at the port's far end; where the network ends, counts
+    /// the frame as delivered and returns false.
     fn on_wire(&mut self, left: &Left, mac: bool, head: &[u8], tail: &[u8]) -> bool {
-        let number = self.outlet_of.get(usize::from(left.egress_port)).copied().unwrap_or(EDGE);
+        let port = usize::from(left.egress_port);
+        let number = self.outlet_of.get(port).copied().unwrap_or(EDGE);
         let Some(out) = self.outlets.get_mut(usize::from(number)) else {
+            if self.edges.is_some_and(|all| !all.get(port).copied().unwrap_or(false)) {
+                *self.uncabled.entry(left.egress_port).or_default() += 1;
+                self.observer.no_cable(self.id, left, mac, [head, tail]);
+                return true;
+            }
             *self.delivered += 1;
             *self.delivered_bytes += u64::from(left.bytes);
             self.hand_over(left, head, tail);

@@ -61,6 +61,11 @@ pub trait Observer {
         let _ = (from, frame, head, tail);
     }
 
+    /// A frame is sent on a port with neither a link nor a host, and is lost. `mac`: the port's MAC generated it.
+    fn no_cable(&mut self, from: SwitchId, frame: &Left, mac: bool, bytes: [&[u8]; 2]) {
+        let _ = (from, frame, mac, bytes);
+    }
+
     /// The MAC of a port without a link sends a frame that it generated.
     fn mac_sent(&mut self, from: SwitchId, frame: &Left, bytes: &[u8]) {
         self.delivered(from, frame, bytes, &[]);

@@ -197,6 +197,10 @@ pub struct NetworkSetup {
     pub switches: Vec<SwitchSetup>,
     /// Links; [`LinkId`]s are indices in this list.
     pub links: Vec<LinkSetup>,
+    /// Ports without a link where the network ends, besides those of attached hosts, of mirror sessions,
+    /// and those that frames are injected at. What is
+    /// sent on other ports is lost ([`LinkDrop::NoCable`](super::LinkDrop::NoCable)). `None`: it ends at all ports without a link.
+    pub edges: Option<Vec<End>>,
     /// Seed of loss and corruption. Each direction of each link has separate random streams.
     pub seed: u64,
 }

@@ -10,13 +10,13 @@ pub struct NetworkTotals {
     pub entered: u64,
     /// Packets created inside switches.
     pub created: u64,
-    /// Frames sent on ports without a link.
+    /// Frames that left the network: sent to hosts, or on other ports where it ends.
     pub delivered: u64,
     /// Bytes of `delivered`, without FCS, before padding.
     pub delivered_bytes: u64,
     /// Packets dropped in switches.
     pub dropped: u64,
-    /// Frames dropped on links, by [`LinkDrop`].
+    /// Frames lost after a switch sent them, by [`LinkDrop`].
     pub link_drops: [u64; LinkDrop::TABLE.len()],
     /// Packets that programs consumed on purpose.
     pub absorbed: u64,
@@ -31,7 +31,7 @@ pub struct NetworkTotals {
 }
 
 impl NetworkTotals {
-    /// Returns the number of frames dropped on links.
+    /// Returns the number of frames lost after a switch sent them.
     #[must_use]
     pub fn lost_on_links(&self) -> u64 {
         self.link_drops.iter().sum()
@@ -54,6 +54,7 @@ pub(super) fn sum(nodes: &[Node]) -> NetworkTotals {
         sum.created += t.created;
         sum.delivered += node.delivered;
         sum.delivered_bytes += node.delivered_bytes;
+        sum.link_drops[LinkDrop::NoCable as usize] += node.uncabled.values().sum::<u64>();
         sum.dropped += t.dropped;
         sum.absorbed += t.absorbed;
         sum.held += node.switch.held().total();

@@ -256,6 +256,9 @@ impl Network {
     }
 }
 
+/// Most switches of a file: paths between all of them take time and memory by the square of their number and more.
+const MOST_SWITCHES: usize = 1_024;
+
 fn check(cable: &FileCable) -> Result<(), TopologyError> {
     super::in_range("links", cable.links, 1024, "1 to 1024")?;
     super::in_range("weight", cable.weight, 4096, "1 to 4096")
@@ -280,6 +283,13 @@ impl Blueprint {
             buffer: file.buffer,
             ..Blueprint::default()
         };
+        if file.switch.len() > MOST_SWITCHES {
+            let what = format!(
+                "there are {} switches; expected at most {MOST_SWITCHES}, or a builder such as fat-tree",
+                file.switch.len()
+            );
+            return Err(reader.value("[[switch]]", what));
+        }
         let host_rate = reader.rate("host_rate", file.host_rate.as_deref())?;
         let host_delay = reader.optional("host_delay", file.host_delay.as_deref())?;
         for s in file.switch {

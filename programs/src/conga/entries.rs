@@ -20,6 +20,7 @@ use sluice_catalogue::position::{Neighbor, NextHops, Position, Prefix};
 use sluice_catalogue::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
 use sluice_control::ControlOp;
 use sluice_ir::{KeyValue, MeterConfig, Program};
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 /// Number of the leaf of the default entries.
@@ -115,7 +116,7 @@ fn measured(
 /// Returns the role at a position: a switch with hosts and uplinks is a leaf with the port ranges of
 /// its position, a switch without hosts is a spine.
 pub(super) fn role_at(at: &Position) -> Role {
-    let highest = at.subnets.iter().map(|(switch, _)| switch + 2).max().unwrap_or(0).clamp(16, 256);
+    let highest = at.homes().map(|(switch, _)| switch + 2).max().unwrap_or(0).clamp(16, 256);
     let mut params = vec![("leaves", highest.to_string())];
     match (at.port_range(true), at.port_range(false)) {
         (None, _) => params.push(("role", Side::Spine.to_string())),
@@ -140,12 +141,15 @@ pub(super) fn setup_at(
         return Ok(setup_of(ops));
     }
     let mut ops = Ops::new(program);
-    let mut member = 0;
+    let (mut member, mut done) = (0, BTreeSet::new());
     for route in &at.routes {
         let remote = route.ports.iter().all(|(port, _)| is_switch(at, *port));
         let (action, arg) = if remote {
             let leaf = leaf_of(at, route.to, p)?;
-            leaf_routes(&mut ops, at, (leaf, &route.ports), &mut member, p)?;
+            // All hosts of a leaf have the same way.
+            if done.insert(leaf) {
+                leaf_routes(&mut ops, at, (leaf, &route.ports), &mut member, p)?;
+            }
             ("set_group", u128::from(leaf))
         } else {
             let port = route.ports.first().and_then(|(port, _)| at.port(*port));
@@ -170,7 +174,7 @@ fn place_error(why: String) -> SetupError {
 
 /// Returns the number of the leaf that has these hosts.
 fn leaf_of(at: &Position, to: Prefix, p: &Params) -> Result<u32, SetupError> {
-    let found = at.subnets.iter().find(|(_, subnet)| *subnet == to).map(|(switch, _)| switch + 1);
+    let found = at.homes().find(|(_, home)| *home == to).map(|(switch, _)| switch + 1);
     match found {
         Some(leaf) if leaf < p.leaves => Ok(leaf),
         Some(leaf) => Err(place_error(format!("leaf {leaf} is beyond leaves={}; raise it", p.leaves))),
@@ -212,10 +216,14 @@ fn spine_routes(ops: &mut Ops<'_>, at: &Position) -> Result<(), SetupError> {
     let (sets, of) = at.groups();
     let groups: Vec<usize> =
         sets.iter().enumerate().filter(|(_, set)| set.len() > 1).map(|(number, _)| number).collect();
-    for (switch, subnet) in &at.subnets {
-        let Some((route, set)) = at.routes.iter().zip(&of).find(|(route, _)| route.to == *subnet) else {
+    let mut done = BTreeSet::new();
+    for (switch, home) in at.homes() {
+        let Some((route, set)) = at.routes.iter().zip(&of).find(|(route, _)| route.to == home) else {
             continue;
         };
+        if !done.insert(switch) {
+            continue;
+        }
         let (action, arg) = match route.ports.as_slice() {
             [(only, _)] => ("to_port", at.port(*only).map_or(0, |used| used.dev_port.into())),
             _ => ("set_group", groups.iter().position(|g| g == set).map_or(0, |g| g as u128 + 1)),

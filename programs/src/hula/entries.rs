@@ -16,6 +16,7 @@ use sluice_catalogue::position::{Neighbor, Position};
 use sluice_catalogue::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix, ipv6_prefix};
 use sluice_control::{ControlOp, MulticastNode};
 use sluice_ir::{KeyValue, MeterConfig, Program};
+use std::collections::BTreeSet;
 
 /// Number of the ToR of the default entries.
 const OWN: u32 = 3;
@@ -124,20 +125,23 @@ pub(super) fn setup_at(
     p: &Params,
 ) -> Result<Setup, SetupError> {
     let mut ops = Ops::new(program);
-    let mut member = 0;
+    let (mut member, mut done) = (0, BTreeSet::new());
     for route in &at.routes {
         let hosts = route.ports.first().and_then(|(port, _)| at.port(*port));
         let (action, arg) = match (route.ports.as_slice(), hosts) {
             ([_], Some(only)) => ("to_port", only.dev_port.into()),
             _ => {
                 let tor = tor_of(at, route.to, p)?;
-                let first = member;
-                for (port, _) in &route.ports {
-                    let number = u32::from(port.0.saturating_sub(p.uplinks.first));
-                    leaf::member_of(&mut ops, (tor, number, member), dev_port(ports, *port).into())?;
-                    member += 1;
+                // All hosts of a ToR have the same way.
+                if done.insert(tor) {
+                    let first = member;
+                    for (port, _) in &route.ports {
+                        let number = u32::from(port.0.saturating_sub(p.uplinks.first));
+                        leaf::member_of(&mut ops, (tor, number, member), dev_port(ports, *port).into())?;
+                        member += 1;
+                    }
+                    leaf::group_of(&mut ops, tor, first..member)?;
                 }
-                leaf::group_of(&mut ops, tor, first..member)?;
                 ("set_group", u128::from(tor))
             }
         };
@@ -160,7 +164,7 @@ pub(super) fn setup_at(
 /// Returns the number of the ToR that has these hosts.
 fn tor_of(at: &Position, to: sluice_catalogue::position::Prefix, p: &Params) -> Result<u32, SetupError> {
     let place_error = |why: String| SetupError::Place { program: NAME.to_owned(), why };
-    match at.subnets.iter().find(|(_, subnet)| *subnet == to).map(|(switch, _)| switch + 1) {
+    match at.homes().find(|(_, home)| *home == to).map(|(switch, _)| switch + 1) {
         Some(tor) if tor < p.tors => Ok(tor),
         Some(tor) => Err(place_error(format!("ToR {tor} is beyond tors={}; raise it", p.tors))),
         None => Err(place_error(format!("{}/{} is at no single ToR", to.address, to.len))),

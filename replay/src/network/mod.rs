@@ -216,6 +216,9 @@ impl<'a> NetworkReplay<'a> {
             traces.push(trace);
             executors(ExecutorRequest { switch, points: points.next().flatten(), tracer })
         })?;
+        for (switch, port) in self.inputs.places() {
+            network.edge(*switch, *port);
+        }
         for (switch, time, op) in self.changes {
             network.control(*switch, *time, op.clone())?;
         }

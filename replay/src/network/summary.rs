@@ -7,7 +7,9 @@ use crate::summary::{
     Counts, CreatedCounts, PacketCounts, PortRow, QueueRow, SCHEMA, Summary, ViolationRow, add,
 };
 use serde::Serialize;
-use sluice_fabric::network::{End, LinkDrop, LinkId, Network, SwitchSetup, Waiting, Way, WayTotals};
+use sluice_fabric::network::{
+    End, LinkDrop, LinkId, Network, SwitchId, SwitchSetup, Waiting, Way, WayTotals,
+};
 use std::collections::BTreeSet;
 
 /// Summary of a network.
@@ -132,7 +134,7 @@ impl NetworkOutcome<'_> {
             counters: Vec::new(),
             registers: Vec::new(),
             readings: Vec::new(),
-            warnings: warnings(&switches).chain(deadlocks(network)).collect(),
+            warnings: warnings(&switches).chain(deadlocks(network)).chain(uncabled(network)).collect(),
             violations: rows(&switches, |s| &s.violations),
         };
         let links = network.links().filter_map(|id| link(network, id)).collect();
@@ -239,20 +241,37 @@ fn warnings(switches: &[SwitchRow]) -> impl Iterator<Item = String> + '_ {
 
 /// Returns a warning for each cycle of queues that wait for each other at the end of the run.
 fn deadlocks(network: &Network) -> Vec<String> {
-    let queue = |w: &Waiting| {
-        let setup = network.setup(w.switch);
-        let shown = |s: &SwitchSetup| {
-            let front = s.ports.iter().find(|p| p.dev_port.number() == w.dev_port)?.front()?;
-            Some(s.ports.shown(front))
-        };
-        let port = setup.and_then(shown).unwrap_or_else(|| format!("dev:{}", w.dev_port));
-        format!("{} port {port} queue {}", name_of(network, w.switch), w.queue)
-    };
+    let queue = |w: &Waiting| format!("{} queue {}", port_of(network, w.switch, w.dev_port), w.queue);
     let circle = |circle: &Vec<Waiting>| {
         let queues: Vec<String> = circle.iter().map(queue).collect();
         format!("deadlock: queues wait for each other's pauses to end: {}", queues.join(", then "))
     };
     network.deadlocks().iter().map(circle).collect()
+}
+
+/// Returns a warning for each switch that sent frames on ports with nothing at their far end.
+fn uncabled(network: &Network) -> Vec<String> {
+    let of_switch = |id| {
+        let ports: Vec<(u16, u64)> = network.uncabled(id).collect();
+        let frames: u64 = ports.iter().map(|(_, frames)| frames).sum();
+        let (first, _) = ports.first()?;
+        let others = if ports.len() > 1 { format!(" and {} more", ports.len() - 1) } else { String::new() };
+        let port = port_of(network, id, *first);
+        Some(format!(
+            "{frames} frames are lost because {port}{others} has neither a cable nor a host (no_cable)"
+        ))
+    };
+    network.ids().filter_map(of_switch).collect()
+}
+
+/// Returns the names of a switch and of its port.
+fn port_of(network: &Network, switch: SwitchId, dev_port: u16) -> String {
+    let shown = |s: &SwitchSetup| {
+        let front = s.ports.iter().find(|p| p.dev_port.number() == dev_port)?.front()?;
+        Some(s.ports.shown(front))
+    };
+    let port = network.setup(switch).and_then(shown).unwrap_or_else(|| format!("dev:{dev_port}"));
+    format!("{} port {port}", name_of(network, switch))
 }
 
 fn link(network: &Network, id: LinkId) -> Option<LinkRow> {

@@ -7,7 +7,7 @@ use crate::comment;
 use crate::property_check::PropertyCheck;
 use crate::timeline::Row;
 use sluice_asic::units::{Duration, Time};
-use sluice_fabric::network::{Entered, LinkFrame, Observer, SwitchId};
+use sluice_fabric::network::{Entered, LinkDrop, LinkFrame, Observer, SwitchId};
 use sluice_fabric::senders::Heard as HeardPause;
 use sluice_switch::property::Violation;
 use sluice_switch::{
@@ -102,6 +102,20 @@ impl<'a> SwitchObserver<'a> {
         }
     }
 
+    /// A frame is lost after the switch sent it.
+    fn lost_behind_port(&mut self, frame: &Left, drop: LinkDrop, head: &[u8], tail: &[u8]) {
+        let collector = &mut self.collector;
+        if let Some(trace) = &mut collector.trace {
+            trace.lost_on_link(frame, drop);
+        }
+        if collector.captures.wants_lost() {
+            let from = collector.origin(frame.tag);
+            let comment = comment::on_link(&collector.view, frame, drop, from, head);
+            let end = End { time: frame.first_bit, absorbed: false, bytes: frame.bytes };
+            collector.captures.lost(&end, comment, head, tail);
+        }
+    }
+
     /// Ends the observation. Returns the collector, and the violated properties with the network's packet numbers.
     pub(crate) fn end(mut self, switch: &Switch<'_>) -> (Collector<'a>, Vec<Violation>) {
         let Some(mut check) = self.check.take() else { return (self.collector, Vec::new()) };
@@ -144,20 +158,26 @@ impl Observer for SwitchObserver<'_> {
         if let Some(check) = self.check.as_mut().filter(|_| !frame.mac) {
             check.left(&frame.left, head, tail);
         }
-        if let (Err(drop), Some(trace)) = (frame.fate, &mut self.collector.trace) {
-            trace.lost_on_link(&frame.left, drop);
-        }
         if let Some(spans) = &mut self.collector.spans {
             spans.on_link(frame);
         }
-        if let Err(drop) = frame.fate
-            && self.collector.captures.wants_lost()
-        {
-            let from = self.collector.origin(frame.left.tag);
-            let comment = comment::on_link(&self.collector.view, &frame.left, drop, from, head);
-            let end = End { time: frame.left.first_bit, absorbed: false, bytes: frame.left.bytes };
-            self.collector.captures.lost(&end, comment, head, tail);
+        if let Err(drop) = frame.fate {
+            self.lost_behind_port(&frame.left, drop, head, tail);
         }
+    }
+
+    fn no_cable(&mut self, from: SwitchId, frame: &Left, mac: bool, [head, tail]: [&[u8]; 2]) {
+        if let Some(own) = &mut self.own {
+            own.no_cable(from, frame, mac, [head, tail]);
+        }
+        match mac {
+            true => self.collector.mac_sent(frame, head),
+            false => self.collector.sent(frame, head, tail),
+        }
+        if let Some(check) = self.check.as_mut().filter(|_| !mac) {
+            check.left(frame, head, tail);
+        }
+        self.lost_behind_port(frame, LinkDrop::NoCable, head, tail);
     }
 
     fn delivered(&mut self, from: SwitchId, frame: &Left, head: &[u8], tail: &[u8]) {

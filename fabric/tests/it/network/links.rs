@@ -4,7 +4,9 @@ use crate::network::support::{Into, Recorder, Seen, chain, dev, frame, inject, s
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_catalogue::Catalogue;
-use sluice_fabric::network::{End, LinkChange, LinkEvent, LinkId, LinkSetup, Network, SwitchId, Way};
+use sluice_fabric::network::{
+    End, LinkChange, LinkDrop, LinkEvent, LinkId, LinkSetup, Network, NetworkSetup, SwitchId, Way,
+};
 use sluice_switch::RxFrame;
 
 const DELAY: Duration = Duration::from_nanos(700);
@@ -145,4 +147,30 @@ fn what_cannot_be_is_refused_with_its_place() {
         error.to_string(),
         "s0:1-s1:0: a change at 49ns is too late, because frames of that time are on the link; schedule changes in advance"
     );
+}
+
+/// In a network that says where it ends, a frame that leaves by another port is lost and counted; without that it is delivered.
+#[test]
+fn frames_on_ports_without_a_cable_are_lost() {
+    let frames: Vec<Into> = [9, 8, 8]
+        .iter()
+        .map(|last| Into { switch: 0, front: 4, ps: 0, bytes: frame(&[1, *last], 64) })
+        .zip(0..)
+        .map(|(into, n)| Into { ps: n * 1_000_000, ..into })
+        .collect();
+    let run = |edges: Option<Vec<End>>| {
+        let setup = NetworkSetup { edges, ..chain(2, DELAY) };
+        let mut network = Network::new(setup, &Catalogue::new()).unwrap();
+        inject(&mut network, &frames);
+        let mut seen = Recorder::default();
+        network.drain(Time::from_nanos(1_000_000), &mut seen).unwrap();
+        let totals = network.totals();
+        assert!(totals.is_conserved());
+        assert_eq!(seen.delivered().count() as u64, totals.delivered);
+        let lost: Vec<(u16, u64)> = network.uncabled(SwitchId(1)).collect();
+        (totals.delivered, totals.link_drops[LinkDrop::NoCable as usize], lost)
+    };
+    assert_eq!(run(None), (3, 0, vec![]));
+    assert_eq!(run(Some(vec![End::new(SwitchId(1), 9)])), (1, 2, vec![(dev(8), 2)]));
+    assert_eq!(run(Some(vec![])), (0, 3, vec![(dev(8), 2), (dev(9), 1)]));
 }
