@@ -8,12 +8,15 @@ use sluice_fabric::host::dcqcn::{
 };
 
 table! {
-    /// Settings of a reaction point; absent ones have the HPCC simulator's values, or the firmware's with form `firmware`.
+    /// Settings of a reaction point; absent ones have the preset's values. With a form in place of a preset they have those that the
+    /// code of HPCC's simulator has where its configs say nothing, or the firmware's with form `firmware`.
     #[derive(Clone, Debug, PartialEq, Deserialize)]
     #[serde(deny_unknown_fields)]
     pub struct ReactionSetting {
-        /// Form: as published, with a rate decrease monitor, or as in mlx5 firmware.
-        pub form: Form,
+        /// Published parameters: those of ConWeave's evaluation, of HPCC's, or of mlx5 firmware; `conweave` by default.
+        pub preset: Option<Preset>,
+        /// Form in place of a preset: as published, with a rate decrease monitor, or as in mlx5 firmware.
+        pub form: Option<Form>,
         /// Link rate; in a contest the rate of the host's port by default, and never more than it.
         pub line: Option<BitRate>,
         /// Lower limit of the rate; 100Mbps by default.
@@ -42,6 +45,40 @@ table! {
         pub monitor: Option<Duration>,
         /// Time after a cut in which notifications are ignored (form `published`); none by default.
         pub cut_window: Option<Duration>,
+    }
+}
+
+/// Parameters of DCQCN that were published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preset {
+    /// Those of the evaluation of ConWeave, for 100 Gb/s: fast alpha, g = 1/256, 300 us, one stage, 40 and 100 Mb/s.
+    #[default]
+    ConWeave,
+    /// Those of the config that comes with HPCC's simulator: as `conweave`, but 900 us, 50 and 100 Mb/s.
+    Hpcc,
+    /// Those of mlx5 firmware.
+    Mlx5,
+}
+
+impl Preset {
+    /// Returns the form and the parameters for a line.
+    #[must_use]
+    pub fn config(self, line: BitRate) -> (Form, ReactionConfig) {
+        let simulated = |rate_timer: u64, additive: u64| ReactionConfig {
+            g: 1.0 / 256.0,
+            alpha_timer: Duration::from_micros(1),
+            rate_timer: Duration::from_micros(rate_timer),
+            stages: 1,
+            additive: BitRate::from_bps(additive * 1_000_000),
+            hyper: BitRate::from_bps(100_000_000),
+            ..ReactionConfig::new(line)
+        };
+        match self {
+            Preset::ConWeave => (Form::Mellanox, simulated(300, 40)),
+            Preset::Hpcc => (Form::Mellanox, simulated(900, 50)),
+            Preset::Mlx5 => (Form::Firmware, ReactionConfig::firmware(line)),
+        }
     }
 }
 
@@ -121,11 +158,15 @@ impl ReactionSetting {
     /// Returns the reaction point, with a default of `cut_window`.
     pub(crate) fn point_with(&self, cut_window: Option<Duration>) -> Result<ReactionPoint, String> {
         let line = self.line.unwrap_or(Self::ANY_LINE);
-        let base = match self.form {
-            Form::Firmware => ReactionConfig::firmware(line),
-            Form::Published | Form::Mellanox => ReactionConfig::new(line),
+        let (form, base) = match (self.preset, self.form) {
+            (Some(_), Some(_)) => {
+                return Err("`preset` and `form` both choose the parameters; leave one out".into());
+            }
+            (None, Some(Form::Firmware)) => (Form::Firmware, ReactionConfig::firmware(line)),
+            (None, Some(form)) => (form, ReactionConfig::new(line)),
+            (preset, None) => preset.unwrap_or_default().config(line),
         };
-        if self.cut_window.is_some() && self.form != Form::Published {
+        if self.cut_window.is_some() && form != Form::Published {
             return Err("`cut_window` is for form `published`; other forms have `monitor`".into());
         }
         let alpha = self.alpha.unwrap_or(base.alpha);
@@ -163,7 +204,7 @@ impl ReactionSetting {
             cut_window: self.cut_window.or(cut_window).unwrap_or(base.cut_window),
             ..base
         };
-        Ok(match self.form {
+        Ok(match form {
             Form::Published => ReactionPoint::Published(Published::new(config)),
             Form::Mellanox => ReactionPoint::Mellanox(Mellanox::new(config)),
             Form::Firmware => ReactionPoint::Mellanox(Mellanox::firmware(config)),

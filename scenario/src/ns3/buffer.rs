@@ -1,7 +1,8 @@
 //! The simulators' switch buffers as buffer profiles (model: int §3.1).
 //!
 //! Data is one lossless group, or a lossy one without PFC; everything else has a pool of its own that never fills, because
-//! the simulators do not count it. A cell is one byte, so no packet is rounded up. With ConWeave, whose program marks by the
+//! the simulators do not count it. A cell is one byte, so no packet is rounded up, or a few with buffers
+//! from 200 MB on. With ConWeave, whose program marks by the
 //! number of cells in a queue, a cell is the chip's; with HPCC, whose records count cells, it is about the simulators' unit of
 //! 80 bytes. All limits are larger in the proportion by which a packet is.
 
@@ -24,12 +25,13 @@ const CHIP_CELL: u64 = 176;
 const PORTS: u64 = 512;
 /// Bytes of the pools of packets that the simulators do not count.
 const UNCOUNTED: u64 = 64 << 20;
+/// Bytes that stand for the simulators' free memory if it is below 0: more than any switch has.
+const WRAPPED: u64 = 1 << 28;
 /// Headroom of each group beyond the simulators': bytes that arrive until a PFC frame has taken effect.
 const MARGIN: u64 = 1 << 20;
 
 /// Settings from which the profiles of all switches are made.
-pub(super) struct Buffers<'c> {
-    config: &'c Config,
+pub(super) struct Buffers {
     simulator: Simulator,
     /// Bytes of the memory; `None`: as much as needed.
     size: Option<u64>,
@@ -43,18 +45,20 @@ pub(super) struct Buffers<'c> {
     full: (u64, u64),
     /// Rate of the simulators' first host: their alpha is relative to it.
     nic: BitRate,
+    /// Highest rate of the topology, at which ports without a link run.
+    fastest: BitRate,
     /// Marking curves by rate: kmin and kmax in bytes, pmax in percent; empty without marking.
     curves: BTreeMap<BitRate, (u64, u64, u64)>,
 }
 
-impl<'c> Buffers<'c> {
+impl Buffers {
     pub(super) fn new(
-        config: &'c Config,
+        config: &Config,
         plan: &Blueprint,
         group: u8,
         payload: u64,
         notes: &mut Vec<String>,
-    ) -> Result<Buffers<'c>, Ns3FileError> {
+    ) -> Result<Buffers, Ns3FileError> {
         let simulator = config.simulator();
         let size = match config.text("BUFFER_SIZE") {
             "" if simulator == Simulator::Hpcc => Some(16 << 20),
@@ -81,11 +85,14 @@ impl<'c> Buffers<'c> {
         let of_records = if records { (RECORD_BYTES, RECORDS_THERE) } else { (0, 0) };
         let full = (payload + FRAME + of_records.0, payload + HEADERS + of_records.1);
         let nic = plan.hosts.first().and_then(|host| host.at.first()?.rate).unwrap_or_default();
-        Ok(Buffers { config, simulator, size, pfc, group, payload, cell, full, nic, curves })
+        let hosts = plan.hosts.iter().flat_map(|host| &host.at).filter_map(|at| at.rate);
+        let fastest =
+            plan.cables.iter().filter_map(|cable| cable.rate).chain(hosts).max().unwrap_or_default();
+        Ok(Buffers { simulator, size, pfc, group, payload, cell, full, nic, fastest, curves })
     }
 
-    /// Returns the text of a switch's profile.
-    pub(super) fn profile(&self, name: &str, ports: &Ports) -> Result<String, Ns3FileError> {
+    /// Returns the text of a switch's profile; notes say what a switch could not do.
+    pub(super) fn profile(&self, name: &str, ports: &Ports, notes: &mut Vec<String>) -> String {
         let mtu = self.payload + HEADERS;
         let headroom = |(rate, delay): &(BitRate, Duration)| {
             let product = rate.bytes_in(*delay).get();
@@ -106,20 +113,28 @@ impl<'c> Buffers<'c> {
             Simulator::ConWeave => all + 8 * count * mtu,
         };
         let size = self.size.unwrap_or(taken + (16 << 20));
-        let shared = size.checked_sub(taken).filter(|shared| *shared > 0).ok_or_else(|| {
-            let what = format!(
-                "headroom and guarantees of the {count} ports of switch `{name}` take {taken} of its {size} bytes; give \
-                 the switches a larger buffer"
-            );
-            self.config.error("BUFFER_SIZE", what)
-        })?;
+        let shared = size.checked_sub(taken).filter(|shared| *shared > 0).unwrap_or_else(|| {
+            notes.push(format!(
+                "BUFFER_SIZE: headroom and guarantees of the {count} ports of switch `{name}` take {taken} of its {size} bytes: the \
+                 simulators' free memory is then a huge number, and so it is here: no group pauses and nothing is dropped. A switch \
+                 could not: give it a larger buffer"
+            ));
+            WRAPPED
+        });
         // The device's frames have more bytes than the simulators count, and take whole cells.
-        let (cell, full) = (self.cell, self.full.1);
+        let full = self.full.1;
+        // A memory has at most 2^30 cells.
+        let most = 2 * (shared + all) + size + 8 * UNCOUNTED;
+        let cell = self.cell.max(most.div_ceil(1 << 30).next_power_of_two());
         let frame = self.full.0.next_multiple_of(cell);
         let [margin, uncounted] = [MARGIN, UNCOUNTED].map(|bytes| bytes / cell * cell);
         let scale = |bytes: u64| (bytes * frame / full).next_multiple_of(cell);
         let (shared, reserve, egress) = (scale(shared), scale(reserve), scale(size));
-        let xoff: Vec<(BitRate, u64)> = speeds(ports, |port| scale(headroom(port)) + margin);
+        let mut xoff: Vec<(BitRate, u64)> = speeds(ports, |port| scale(headroom(port)) + margin);
+        // Ports without a link take no part, but run at some speed.
+        if xoff.iter().all(|(rate, _)| *rate != self.fastest) {
+            xoff.push((self.fastest, margin));
+        }
         let pool_xoff: u64 = ports.iter().map(|port| scale(headroom(port)) + margin).sum();
         // Ports without a link have a guarantee too. The queues of lossless traffic never reach a limit.
         let all_ports = PORTS * reserve;
@@ -208,7 +223,7 @@ impl<'c> Buffers<'c> {
                 );
             }
         }
-        Ok(text)
+        text
     }
 }
 
@@ -308,7 +323,7 @@ mod tests {
         let us = Duration::from_micros(1);
         let profile = |ports: &[u64]| {
             let ports = ports.iter().map(|gbps| (BitRate::from_gbps(*gbps), us)).collect();
-            buffers.profile("s", &ports).unwrap()
+            buffers.profile("s", &ports, &mut Vec::new())
         };
         let thresholds = |text: &str| text.matches("dynamic_th = ").count();
         let core = profile(&[400, 400]);

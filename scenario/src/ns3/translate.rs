@@ -291,7 +291,7 @@ fn profiles(
     }
     let mut profiles = Profiles::default();
     for (switch, ports) in plan.switches.iter_mut().zip(&ports) {
-        let text = buffers.profile(&switch.name, ports)?;
+        let text = buffers.profile(&switch.name, ports, notes);
         let file =
             BufferFile::parse(&switch.name, &text).map_err(|e| ExperimentError::Setting(e.to_string()))?;
         profiles.insert(switch.name.clone(), file);

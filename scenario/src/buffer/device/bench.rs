@@ -27,6 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LEAST_STEP: Duration = Duration::from_nanos(10);
 /// Most frames that are passed to the device before it runs.
 const AHEAD: u32 = 64;
+/// Most frames of a case.
+const MOST_FRAMES: u64 = 10_000_000;
 
 /// A train that is being sent.
 #[derive(Clone, Debug)]
@@ -274,6 +276,11 @@ impl Bench {
                 result.map_err(|e| e.to_string())?;
                 self.tags += 1;
                 self.ahead += 1;
+                if self.tags > MOST_FRAMES {
+                    return Err(format!(
+                        "more than {MOST_FRAMES} frames are sent; expected a smaller `count`, a larger `gap`, or `lasts`"
+                    ));
+                }
             }
         }
         self.trains.retain(|t| t.left > 0 && t.next < t.end);

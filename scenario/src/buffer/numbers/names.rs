@@ -66,8 +66,9 @@ where
     value.map(i128::from).ok_or_else(|| format!("`{what}`: the profile has no such group or limit"))
 }
 
+/// Returns an argument: cells, bytes, groups or metres, of which no device has more, so that what is computed of them is exact.
 fn unsigned(n: i128) -> Result<u64, String> {
-    u64::try_from(n).map_err(|_| format!("{n} is not a number from 0 to 2^64 - 1"))
+    u32::try_from(n).map(u64::from).map_err(|_| format!("{n} is not a number from 0 to {}", u32::MAX))
 }
 
 impl Names<'_> {

@@ -2,6 +2,7 @@
 
 use super::judge::{at_line, judge};
 use super::outcome::Check;
+use super::work::Work;
 use crate::buffer::device::bench::{Active, Bench};
 use crate::buffer::device::frames;
 use crate::buffer::device::frames::Mark;
@@ -35,6 +36,7 @@ pub(crate) struct DeviceRun<'a> {
     pub(crate) checks: Vec<Check>,
     /// True from the first step on whose numbers were computed from the resolved profile, or measured.
     pub(crate) computed: Cell<bool>,
+    pub(crate) work: Work,
 }
 
 fn narrow<T: TryFrom<i128>>(n: i128, what: &str) -> Result<T, String> {
@@ -111,6 +113,7 @@ impl DeviceRun<'_> {
     }
 
     fn step(&mut self, step: &Step, line: usize) -> Result<(), String> {
+        self.work.add(1)?;
         match step {
             Step::Block(ports) => self.block(ports, true),
             Step::Unblock(ports) => self.block(ports, false),
@@ -172,6 +175,7 @@ impl DeviceRun<'_> {
             Step::Repeat(repeat) => {
                 let times: u32 = self.number(&repeat.times, "number of times")?;
                 for round in 0..times {
+                    self.work.add(1)?;
                     self.saved.insert("round".to_owned(), round.into());
                     self.steps(&repeat.steps)?;
                 }

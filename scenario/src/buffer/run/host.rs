@@ -2,6 +2,7 @@
 
 use super::judge::{at_line, judge};
 use super::outcome::Check;
+use super::work::Work;
 use crate::buffer::file::host::{BottleneckSetting, HostSetting, ReceiveSetting, TransferSetting};
 use crate::buffer::file::scenario::ScenarioFile;
 use crate::buffer::file::step::{Marked, Repeat, Save, Span, Step};
@@ -101,6 +102,7 @@ pub(crate) struct HostRun<'a> {
     pub(crate) saved: BTreeMap<String, i128>,
     case: &'a str,
     pub(crate) checks: Vec<Check>,
+    work: Work,
 }
 
 impl<'a> HostRun<'a> {
@@ -118,7 +120,7 @@ impl<'a> HostRun<'a> {
             HostSetting::ReceiveCache(setting) => Part::Receive(setting.report()?),
         };
         let (saved, checks) = (BTreeMap::new(), Vec::new());
-        Ok(HostRun { file, part, now: Time::ORIGIN, defined, saved, case, checks })
+        Ok(HostRun { file, part, now: Time::ORIGIN, defined, saved, case, checks, work: Work::of_host() })
     }
 
     /// Runs steps in order; an error names the step's line.
@@ -131,6 +133,7 @@ impl<'a> HostRun<'a> {
     }
 
     fn step(&mut self, step: &Step, line: usize) -> Result<(), String> {
+        self.work.add(1)?;
         match step {
             Step::Wait(span) => self.now += self.time(span)?,
             Step::Expect(expect) => {
@@ -143,12 +146,14 @@ impl<'a> HostRun<'a> {
             Step::Repeat(Repeat { times, steps }) => {
                 let times = self.value(times)?;
                 for round in 0..times {
+                    self.work.add(1)?;
                     self.saved.insert("round".to_owned(), round);
                     self.steps(steps)?;
                 }
             }
             Step::Notify(count) => {
                 let (count, now) = (self.value(count)?, self.now);
+                self.work.add(count)?;
                 let Part::Reaction(point) = &mut self.part else {
                     return Err("`notify` is for a reaction point".to_owned());
                 };
@@ -156,6 +161,7 @@ impl<'a> HostRun<'a> {
             }
             Step::Marked(Marked { count, gap }) => {
                 let (count, gap) = (self.value(count)?, self.time(gap)?);
+                self.work.add(count)?;
                 let Part::Notification(point) = &mut self.part else {
                     return Err("`marked` is for a notification point".to_owned());
                 };

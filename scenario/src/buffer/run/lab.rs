@@ -199,6 +199,7 @@ impl Lab {
             case: &case.name,
             checks: Vec::new(),
             computed: Cell::new(false),
+            work: super::work::Work::of_device(),
         };
         let result = run.steps(&scenario.steps);
         checks.append(&mut run.checks);

@@ -6,3 +6,4 @@ pub(crate) mod judge;
 pub(crate) mod lab;
 pub(crate) mod outcome;
 pub(crate) mod point;
+pub(crate) mod work;

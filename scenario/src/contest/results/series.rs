@@ -70,6 +70,30 @@ impl Figure {
 }
 
 impl Series {
+    /// Returns this series and another of the same contest with the messages alone that are finished in both, and the number of those
+    /// that are not; `None` if all messages are finished in both. Means over what each of them finished would be over different
+    /// messages: the one that finished fewer would look better.
+    #[must_use]
+    pub fn paired(&self, other: &Series) -> Option<([Series; 2], usize)> {
+        let mut pair = [self.clone(), other.clone()];
+        let mut left_out = 0;
+        for (a, b) in self.runs.iter().zip(&other.runs) {
+            let all = a.unfinished.iter().chain(&b.unfinished);
+            left_out += all.map(|one| one.left.message.pair).collect::<BTreeSet<u32>>().len();
+        }
+        let [a, b] = &mut pair;
+        for (a, b) in a.runs.iter_mut().zip(&mut b.runs) {
+            let pairs = |run: &Performance| -> BTreeSet<u32> {
+                run.sent.iter().map(|sent| sent.completion.message.pair).collect()
+            };
+            let both: BTreeSet<u32> = pairs(a).intersection(&pairs(b)).copied().collect();
+            for run in [a, b] {
+                run.sent.retain(|sent| both.contains(&sent.completion.message.pair));
+            }
+        }
+        (left_out > 0).then_some((pair, left_out))
+    }
+
     /// Returns the warnings of all runs, each once.
     #[must_use]
     pub fn warnings(&self) -> Vec<&str> {

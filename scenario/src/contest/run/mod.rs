@@ -12,4 +12,5 @@ mod network_run;
 pub(crate) mod pool;
 pub(crate) mod progress;
 mod sampler;
+mod set_up;
 pub(crate) mod trial;

@@ -5,6 +5,7 @@ use super::estats;
 use super::frame_labels::LabelledFrames;
 use super::max_min;
 use super::sampler::Sampler;
+use super::set_up;
 use crate::contest::file::contest::Contest;
 use crate::contest::file::metrics::MetricsSetting;
 use crate::contest::network::prepared::{PreparedNetwork, RunError};
@@ -159,6 +160,7 @@ impl FinishedNetwork {
                 )
             }));
         }
+        warnings.extend(set_up::warnings(contest, ready, &counts, (&sent, &unfinished)));
         Performance {
             slowdown: contest.alone,
             bins: contest.metrics.bins(),

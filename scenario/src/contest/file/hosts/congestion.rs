@@ -2,11 +2,11 @@
 
 use super::{Generation, TransportKeys};
 use crate::language::table;
-use crate::nic_settings::{ReactionSetting, above_zero};
+use crate::nic_settings::{Preset, ReactionSetting, above_zero};
 use serde::Deserialize;
 use sluice_asic::units::{BitRate, Bytes, Duration};
 use sluice_fabric::host::congestion::{CongestionConfig, WindowConfig};
-use sluice_fabric::host::dcqcn::{Published, ReactionConfig, ReactionPoint};
+use sluice_fabric::host::dcqcn::{Mellanox, Published, ReactionConfig, ReactionPoint};
 use sluice_fabric::host::hpcc::{Cadence, HpccConfig, TelemetryFormat};
 use sluice_fabric::host::rate_dctcp::RateDctcpConfig;
 use sluice_fabric::host::timely::{Completions, TimelyConfig};
@@ -73,9 +73,16 @@ impl TransportKeys {
         match &self.reaction {
             Some(reaction) => reaction.point_with(cut_window),
             None => {
-                let base = ReactionConfig::new(ReactionSetting::ANY_LINE);
-                let cut_window = cut_window.unwrap_or(base.cut_window);
-                Ok(ReactionPoint::Published(Published::new(ReactionConfig { cut_window, ..base })))
+                // A generation of NICs has the published form, with its own time between cuts.
+                if let Some(cut_window) = cut_window {
+                    let base = ReactionConfig::new(ReactionSetting::ANY_LINE);
+                    return Ok(ReactionPoint::Published(Published::new(ReactionConfig {
+                        cut_window,
+                        ..base
+                    })));
+                }
+                let (_, config) = Preset::default().config(ReactionSetting::ANY_LINE);
+                Ok(ReactionPoint::Mellanox(Mellanox::new(config)))
             }
         }
     }
