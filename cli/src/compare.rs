@@ -7,6 +7,7 @@
 use crate::console::fail::Failure;
 use crate::console::table::table;
 use crate::console::terminal;
+use crate::console::text_file;
 use clap::Args;
 use maud::html;
 use serde::{Deserialize, Serialize};
@@ -49,7 +50,9 @@ pub(crate) struct CompareArgs {
 }
 
 /// Programs of a folder: contest with its sweep, then label, then the numbers by name and seed.
-type Programs = BTreeMap<(String, String), BTreeMap<String, BTreeMap<u64, i128>>>;
+type Programs = BTreeMap<(String, String), Figures>;
+/// Numbers by name and seed.
+type Figures = BTreeMap<String, BTreeMap<u64, i128>>;
 
 /// The parts of `contest.json` that a comparison reads.
 #[derive(Deserialize)]
@@ -97,6 +100,8 @@ enum Verdict {
     Lower,
     /// B is higher.
     Higher,
+    /// They differ, but the runs have one seed in common, or none: that tells nothing about other seeds.
+    Undecided,
 }
 
 impl From<Verdict> for &'static str {
@@ -111,6 +116,7 @@ impl Verdict {
             Verdict::Same => "same",
             Verdict::Lower => "B lower",
             Verdict::Higher => "B higher",
+            Verdict::Undecided => "too few seeds",
         }
     }
 }
@@ -187,14 +193,35 @@ pub(crate) fn run(args: &CompareArgs, as_json: bool) -> Result<(), Failure> {
         for (word, only) in comparison.lone().iter().filter(|(_, only)| !only.is_empty()) {
             writeln!(out, "only in {word}: {}", only.join(", "))?;
         }
+        for note in unfinished(&a, &b) {
+            writeln!(out, "{note}")?;
+        }
         writeln!(out, "\n{differ} of {} numbers differ", comparison.rows.len())?;
     }
     if differ == 0 { Ok(()) } else { Err(Failure::Property) }
 }
 
+/// Returns a note on each program of which a run left messages unfinished: times are then over different messages.
+fn unfinished(a: &Programs, b: &Programs) -> Vec<String> {
+    let of = |figures: &Figures| -> i128 {
+        figures.get("unfinished").into_iter().flat_map(|seeds| seeds.values()).sum()
+    };
+    let note = |(key, own): (&(String, String), &Figures)| {
+        let (a, b) = (of(own), of(b.get(key)?));
+        let (contest, label) = key;
+        (a + b > 0).then(|| {
+            format!(
+                "note: {label} of {contest} left {a} messages unfinished in A and {b} in B: times and slowdowns are over the others, which \
+                 are not the same messages"
+            )
+        })
+    };
+    a.iter().filter_map(note).collect()
+}
+
 fn read(dir: &Path) -> Result<Programs, Failure> {
     let path = if dir.is_dir() { dir.join("contest.json") } else { dir.to_owned() };
-    let text = std::fs::read_to_string(&path).map_err(|e| match e.kind() {
+    let text = text_file::text(&path).map_err(|e| match e.kind() {
         ErrorKind::NotFound => Failure::with_help(
             format!("{}: there is no contest.json", dir.display()),
             "give two folders that `sluice run CONTEST.toml -o DIR` has written",
@@ -268,6 +295,7 @@ fn row(
         true => Estimate { mean: means[1] - means[0], half: None },
     };
     let verdict = match (difference.low() > 0.0, difference.high() < 0.0) {
+        _ if difference.mean != 0.0 && pairs.len() < 2 => Verdict::Undecided,
         (true, _) => Verdict::Higher,
         (_, true) => Verdict::Lower,
         _ => Verdict::Same,
@@ -370,8 +398,9 @@ mod tests {
         assert_eq!(verdict(&a, &a), (Verdict::Same, 5));
         // Two seeds with differences 1 and 3: the interval is 2 plus or minus 12.706.
         assert_eq!(verdict(&[(1, 0), (2, 0)], &[(1, 1), (2, 3)]), (Verdict::Same, 2));
-        // One seed in common: the difference itself.
-        assert_eq!(verdict(&[(1, 5), (2, 9)], &[(1, 6)]), (Verdict::Higher, 1));
-        assert_eq!(verdict(&[(1, 5)], &[(2, 6)]), (Verdict::Higher, 0));
+        // One seed in common, or none: no verdict.
+        assert_eq!(verdict(&[(1, 5), (2, 9)], &[(1, 6)]), (Verdict::Undecided, 1));
+        assert_eq!(verdict(&[(1, 5)], &[(2, 6)]), (Verdict::Undecided, 0));
+        assert_eq!(verdict(&[(1, 5)], &[(1, 5)]), (Verdict::Same, 1));
     }
 }

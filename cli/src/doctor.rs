@@ -4,6 +4,7 @@ use crate::console::fail::Failure;
 use crate::console::invocation::Out;
 use crate::console::table::table;
 use crate::output::rows::Format;
+use crate::run::kept::SOURCES;
 use serde_json::json;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::Catalogue;
@@ -33,6 +34,7 @@ pub(crate) fn run(catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
         let value = json!({
             "schema": "sluice.doctor/1",
             "version": env!("CARGO_PKG_VERSION"),
+            "sources": SOURCES,
             "build": build,
             "platform": platform(),
             "features": features,
@@ -48,6 +50,7 @@ pub(crate) fn run(catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
         FEATURES.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     let features = if features.is_empty() { "none".to_owned() } else { features };
     writeln!(out, "sluice {} for {}, {build} build", env!("CARGO_PKG_VERSION"), platform())?;
+    writeln!(out, "sources: {SOURCES} (SHA-256)")?;
     writeln!(out, "features: {features}")?;
     if !Format::Parquet.is_written() {
         writeln!(out, "  without parquet, tables are written as CSV alone: build with --features parquet")?;

@@ -1,5 +1,7 @@
 //! The commands, each with its arguments.
 
+use crate::console::numbers::number;
+use crate::console::text_file;
 use clap::{Parser, Subcommand};
 
 /// Emulator of Tofino-style switches: shows whether a data-plane program fits the chip, and what it does to packets.
@@ -14,6 +16,10 @@ pub(crate) struct Cli {
     /// Print errors alone: no results for readers, progress, hints and notes. The exit code, --json and files remain
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Most bytes of a file that is read whole, such as TOML, CSV and JSON
+    #[arg(long, global = true, value_name = "BYTES", hide_short_help = true,
+          value_parser = number::<u64>(1..), default_value_t = text_file::MAX_TEXT)]
+    pub(crate) max_text: u64,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }

@@ -6,6 +6,7 @@ use crate::command_line::usage;
 use crate::compare;
 use crate::console::fail::{Failure, complain};
 use crate::console::terminal;
+use crate::console::text_file;
 use crate::doctor;
 use crate::entries;
 use crate::explain;
@@ -36,6 +37,7 @@ pub(crate) fn command(catalogue: &Catalogue, arguments: impl Iterator<Item = OsS
         Err(code) => return code,
     };
     terminal::set_quiet(cli.quiet);
+    text_file::set_limit(cli.max_text);
     let result = catch_unwind(AssertUnwindSafe(|| run_command(cli, catalogue)));
     match result.unwrap_or_else(|panic| Err(Failure::panicked(&*panic))) {
         Ok(()) => 0,

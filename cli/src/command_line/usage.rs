@@ -1,7 +1,7 @@
 //! Reads the command line, and reports its mistakes with the nearest word and a working example.
 
 use crate::command_line::args::Cli;
-use crate::console::fail::print_error;
+use crate::console::fail::print_coloured;
 use crate::console::invocation::{self, Out};
 use crate::console::terminal;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -82,11 +82,11 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, u8
             0
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            print_error(error.render());
+            print_coloured(&error.render().to_string());
             2
         }
         _ => {
-            print_error(mistake(error, &command, &arguments));
+            print_coloured(&mistake(error, &command, &arguments));
             2
         }
     })

@@ -4,6 +4,8 @@
 //! process ([`crate::embed`]) gives each of them its arguments, keeps what the command prints, and stops it. The call belongs
 //! to the thread that runs the command.
 
+use super::plain::Pieces;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{StdoutLock, Write};
@@ -83,35 +85,41 @@ pub(crate) fn keep_error(text: &[u8]) -> bool {
 }
 
 /// Standard output of a command: that of the process, or the caller's.
-pub(crate) enum Out {
-    Process(StdoutLock<'static>),
-    Kept,
+pub(crate) struct Out {
+    /// That of the process; `None`: what is printed is kept.
+    process: Option<StdoutLock<'static>>,
+    /// Makes text plain; `None`: what is printed is no text.
+    pieces: Option<Pieces>,
 }
 
 impl Out {
-    /// Returns the output of the command on this thread.
+    /// Returns the output of the command on this thread, for text: control characters are shown ([`plain`](super::plain)).
     pub(crate) fn new() -> Out {
-        if is_kept() { Out::Kept } else { Out::Process(std::io::stdout().lock()) }
+        Out { pieces: Some(Pieces::default()), ..Out::bytes() }
+    }
+
+    /// Returns the output of the command on this thread, for a capture.
+    pub(crate) fn bytes() -> Out {
+        Out { process: (!is_kept()).then(|| std::io::stdout().lock()), pieces: None }
     }
 }
 
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        match self {
-            Out::Process(stdout) => stdout.write(bytes),
-            Out::Kept => {
-                CURRENT.with_borrow_mut(|current| {
-                    current.printed.iter_mut().for_each(|printed| printed.out.extend_from_slice(bytes));
-                });
-                Ok(bytes.len())
-            }
+        let shown = match &mut self.pieces {
+            None => Cow::Borrowed(bytes),
+            Some(pieces) => pieces.next(bytes),
+        };
+        match &mut self.process {
+            Some(stdout) => stdout.write_all(&shown)?,
+            None => CURRENT.with_borrow_mut(|current| {
+                current.printed.iter_mut().for_each(|printed| printed.out.extend_from_slice(&shown));
+            }),
         }
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        match self {
-            Out::Process(stdout) => stdout.flush(),
-            Out::Kept => Ok(()),
-        }
+        self.process.as_mut().map_or(Ok(()), StdoutLock::flush)
     }
 }

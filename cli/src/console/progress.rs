@@ -1,5 +1,6 @@
 //! Progress bars on a terminal; nothing is printed if stderr is not a terminal.
 
+use super::plain::plain;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ impl Bar {
         if let Some(share) = share {
             bar.set_position((share.clamp(0.0, 1.0) * STEPS as f64) as u64);
         }
-        bar.set_message(message);
+        bar.set_message(plain(&message).into_owned());
     }
 
     /// Removes the bar from the terminal.

@@ -1,5 +1,6 @@
 //! Findings of the verifier and of the placer, with the lines of the user's files that they are about.
 
+use crate::console::text_file;
 use sluice_ir::verify::Diag;
 use sluice_place::NoFit;
 use std::collections::BTreeMap;
@@ -26,5 +27,5 @@ fn shown(diag: &Diag, files: &mut Texts) -> String {
 }
 
 fn text(file: &str) -> Option<String> {
-    sluice_program_file::has_lines(file).then(|| std::fs::read_to_string(file).ok()).flatten()
+    sluice_program_file::has_lines(file).then(|| text_file::text(file).ok()).flatten()
 }

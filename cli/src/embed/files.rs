@@ -2,6 +2,7 @@
 
 use super::Error;
 use crate::console::fail::Failure;
+use crate::console::text_file;
 use crate::open::p4::P4Args;
 use crate::run::contest::inputs;
 use std::collections::BTreeSet;
@@ -19,7 +20,7 @@ pub struct NamedFile {
 impl NamedFile {
     /// Reads files.
     pub(super) fn read(paths: BTreeSet<PathBuf>) -> Result<Vec<NamedFile>, Error> {
-        let read = |path: PathBuf| match std::fs::read(&path) {
+        let read = |path: PathBuf| match text_file::bytes(&path) {
             Ok(bytes) => Ok(NamedFile { path, bytes }),
             Err(e) => Err(Failure::file("read", &path, &e).into()),
         };

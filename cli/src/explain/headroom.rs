@@ -4,6 +4,7 @@ use crate::console::fail::Failure;
 use crate::console::invocation::Out;
 use crate::console::numbers::{number, quantity};
 use crate::console::table::table;
+use crate::open::buffer_profile::profile;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use sluice_asic::chip::ChipSpec;
@@ -11,6 +12,7 @@ use sluice_asic::tm::headroom::{Headroom, HeadroomInput, Method, headroom};
 use sluice_asic::units::{BitRate, Length};
 use sluice_asic::units::{Bytes, Cells};
 use std::io::Write;
+use std::path::Path;
 
 /// Inputs of the headroom of a lossless priority group, for the word `headroom`.
 #[derive(Debug, Args)]
@@ -28,6 +30,9 @@ pub(crate) struct HeadroomArgs {
     /// Bytes of a buffer cell [default: the chip's]
     #[arg(long, value_name = "BYTES", value_parser = quantity::<Bytes>)]
     pub(crate) cell: Option<Bytes>,
+    /// Buffer profile that has the cell, such as th for Tomahawk
+    #[arg(long, value_name = "PROFILE", conflicts_with = "cell")]
+    pub(crate) memory: Option<String>,
     /// Longest frame of the port [default: 9216B; nvidia and barefoot: 9100B]
     #[arg(long, value_name = "BYTES", value_parser = quantity::<Bytes>)]
     pub(crate) mtu: Option<Bytes>,
@@ -48,6 +53,7 @@ impl HeadroomArgs {
         self.speed.is_some()
             || self.cable.is_some()
             || self.cell.is_some()
+            || self.memory.is_some()
             || self.mtu.is_some()
             || self.lossless_mtu.is_some()
             || self.small_packets.is_some()
@@ -58,13 +64,50 @@ impl HeadroomArgs {
 /// Formula of the headroom.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HeadroomMethod {
-    /// Round trip, reaction time, and one frame in flight at each end
+    /// Enough for frames of every length: those that take most cells fill round trip and reaction time
     #[default]
+    Worst,
+    /// Round trip, reaction time, and one frame in flight at each end; frames fill their cells
     Ideal,
     /// SONiC's plug-in for NVIDIA
     Nvidia,
     /// SONiC's plug-in for Barefoot
     Barefoot,
+}
+
+impl HeadroomMethod {
+    const fn method(self) -> Method {
+        match self {
+            HeadroomMethod::Worst => Method::Worst,
+            HeadroomMethod::Ideal => Method::Ideal,
+            HeadroomMethod::Nvidia => Method::Nvidia,
+            HeadroomMethod::Barefoot => Method::Barefoot,
+        }
+    }
+
+    /// Returns what the formula assumes.
+    const fn assumes(self) -> &'static str {
+        match self {
+            HeadroomMethod::Worst => "frames of the worst length all the time",
+            HeadroomMethod::Ideal => "frames that fill their cells; shorter ones are lost",
+            HeadroomMethod::Nvidia => {
+                "SONiC's plug-in: small packets, the cell's waste rounded up to a whole number"
+            }
+            HeadroomMethod::Barefoot => "SONiC's plug-in: small packets, kilobits of 1024 bits",
+        }
+    }
+}
+
+/// Returns the headroom of each method with the same line and cell.
+fn methods(input: &HeadroomInput) -> Vec<(String, u64, &'static str)> {
+    let all = HeadroomMethod::value_variants().iter();
+    all.filter_map(|method| {
+        let of = HeadroomInput::new(method.method(), input.speed, input.cable, input.cell);
+        let of = HeadroomInput { gearbox_ns: input.gearbox_ns, ..of };
+        let name = method.to_possible_value()?.get_name().to_owned();
+        Some((name, headroom(&of).xoff.get(), method.assumes()))
+    })
+    .collect()
 }
 
 /// Computes the headroom and prints its terms.
@@ -84,6 +127,10 @@ pub(crate) fn run(args: &HeadroomArgs, chip: &ChipSpec, as_json: bool) -> Result
             "speed_bps": input.speed.as_bps(), "cable_mm": input.cable.as_millimetres(),
             "cell_bytes": input.cell.get(), "terms": terms, "wire_bytes": sum.wire.get(),
             "waste_millionths": sum.waste_millionths, "xoff_bytes": sum.xoff.get(), "xoff_cells": cells.get(),
+            "methods": methods(&input)
+                .iter()
+                .map(|(name, bytes, assumes)| json!({ "method": name, "xoff_bytes": bytes, "assumes": assumes }))
+                .collect::<Vec<_>>(),
         });
         writeln!(out, "{value}")?;
         return Ok(());
@@ -97,8 +144,11 @@ fn text(input: &HeadroomInput, sum: &Headroom, cells: Cells) -> String {
         sum.terms.iter().map(|t| vec![t.name.to_owned(), t.bytes.get().to_string(), t.how.clone()]).collect();
     rows.push(vec!["on the wire".to_owned(), sum.wire.get().to_string(), "their sum".to_owned()]);
     let table = table(&["TERM", "BYTES", "HOW"], rows);
+    let rows = methods(input).into_iter();
+    let rows = rows.map(|(name, bytes, assumes)| vec![name, bytes.to_string(), assumes.to_owned()]);
+    let others = crate::console::table::table(&["METHOD", "XOFF", "ASSUMES"], rows.collect());
     format!(
-        "headroom of one lossless priority group, {} over {}\n\n{table}\n\ncells: {}\nxoff = {} B, {cells} of {}: {}\n",
+        "headroom of one lossless priority group, {} over {}\n\n{table}\n\ncells: {}\nxoff = {} B, {cells} of {}: {}\n\n{others}\n",
         input.speed,
         input.cable,
         sum.waste,
@@ -115,16 +165,12 @@ fn input(args: &HeadroomArgs, chip: &ChipSpec) -> Result<HeadroomInput, Failure>
     };
     let speed = args.speed.ok_or_else(|| missing("speed"))?;
     let cable = args.cable.ok_or_else(|| missing("cable"))?;
-    let method = match args.method {
-        HeadroomMethod::Ideal => Method::Ideal,
-        HeadroomMethod::Nvidia => Method::Nvidia,
-        HeadroomMethod::Barefoot => Method::Barefoot,
-    };
-    let cell = args.cell.unwrap_or(chip.tm.cell);
+    let of_memory = |name: &String| profile(name, chip, Path::new(""), None).map(|file| file.cell);
+    let cell = args.memory.as_ref().map(of_memory).transpose()?.or(args.cell).unwrap_or(chip.tm.cell);
     if cell == Bytes::ZERO {
         return Err(Failure::with_help("--cell is 0 bytes", "for example --cell 208B"));
     }
-    let mut input = HeadroomInput::new(method, speed, cable, cell);
+    let mut input = HeadroomInput::new(args.method.method(), speed, cable, cell);
     input.mtu = args.mtu.unwrap_or(input.mtu);
     input.lossless_mtu = args.lossless_mtu.unwrap_or(input.lossless_mtu);
     input.small_percent = args.small_packets.unwrap_or(input.small_percent);

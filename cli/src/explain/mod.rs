@@ -4,6 +4,7 @@
 mod args;
 mod headroom;
 mod ports;
+mod properties;
 mod vocabulary;
 
 pub(crate) use args::ExplainArgs;
@@ -253,6 +254,10 @@ fn words(catalogue: &Catalogue, chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
         };
         debug_assert_eq!(check.name(), name);
         list.push(Word { word: name.into(), kind: "buffer check", text, more: String::new() });
+    }
+    for (name, text, aside) in properties::properties() {
+        let more = if aside.is_empty() { String::new() } else { format!("not judged: {aside}") };
+        list.push(Word { word: name.into(), kind: "property", text: text.into(), more });
     }
     list.push(Word {
         word: "headroom".into(),

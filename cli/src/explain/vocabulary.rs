@@ -106,7 +106,9 @@ const REPLAY: [(&str, &str); 22] = [
     ("credit", "value of a flow-control word: 1 pauses the queue, 0 resumes it, in mode xoff"),
 ];
 
-const BUFFER: [(&str, &str); 25] = [
+const BUFFER: [(&str, &str); 27] = [
+    ("METHOD", "a formula of the headroom, as --method takes it"),
+    ("ASSUMES", "the traffic for which a formula of the headroom is enough"),
     ("PG0", "priority group 0 of the port, and so on to PG7"),
     ("UC0", "unicast queue 0 of the port, and so on"),
     ("PFC0", "PFC frames with priority 0, and so on to PFC7"),

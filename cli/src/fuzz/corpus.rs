@@ -3,10 +3,12 @@
 use super::FuzzArgs;
 use crate::console::fail::Failure;
 use crate::console::terminal;
+use crate::console::text_file;
 use crate::output::files::Pending;
 use sha2::{Digest, Sha256};
 use sluice_fuzz::hunt::{Input, Subject, kept};
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -40,9 +42,17 @@ pub(super) fn read(args: &FuzzArgs, subject: &Subject<'_>) -> Result<Kept, Failu
     Ok(kept)
 }
 
+/// Returns the text of a file; `None` if another process has removed it meanwhile.
+fn there(path: &Path) -> Result<Option<String>, Failure> {
+    match text_file::text(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        text => text.map(Some).map_err(|e| Failure::file("read", path, &e)),
+    }
+}
+
 fn folder(dir: &Path, subject: &Subject<'_>, kept: &mut Kept) -> Result<(), Failure> {
     for path in files(dir)? {
-        let text = std::fs::read_to_string(&path).map_err(|e| Failure::file("read", &path, &e))?;
+        let Some(text) = there(&path)? else { continue };
         match kept::parse(subject, &text) {
             Ok(input) => {
                 let name = name(&text);
@@ -104,10 +114,12 @@ pub(super) fn write(
     let mut removed = 0;
     for path in needless {
         // A file for another program stays.
-        let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+        let Some(text) = there(path)? else { continue };
         if kept::parse(subject, &text).is_ok() {
-            std::fs::remove_file(path).map_err(|e| Failure::file("remove", path, &e))?;
-            removed += 1;
+            match std::fs::remove_file(path) {
+                Err(e) if e.kind() != ErrorKind::NotFound => return Err(Failure::file("remove", path, &e)),
+                _ => removed += 1,
+            }
         }
     }
     Ok(Some(Change { added, removed, all: before.len() + added - removed }))

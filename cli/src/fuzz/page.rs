@@ -5,6 +5,7 @@ use super::args::FuzzArgs;
 use super::mutation::{Mutant, Mutation};
 use super::outcome::{Outcome, Packet};
 use crate::console::hint::own_arguments;
+use crate::console::text_file;
 use maud::{Markup, html};
 use serde_json::json;
 use sluice_charts::{Page, Table, share_bar};
@@ -43,7 +44,7 @@ fn no_text() -> Markup {
 fn located(done: &Done<'_>) -> Option<Located> {
     let subject = done.subject;
     let read = |file: &str| {
-        let text = std::fs::read_to_string(file).ok()?;
+        let text = text_file::text(file).ok()?;
         Some(ProgramText { file: file.to_owned(), text })
     };
     let files = coverage_text::files(&subject.points);

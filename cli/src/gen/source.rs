@@ -5,6 +5,7 @@ use super::args::{
     Process, RoceOp, UdpArgs, VxlanArgs, What, WorkloadArgs,
 };
 use crate::console::fail::Failure;
+use crate::console::text_file::read_text;
 use sluice_asic::names::did_you_mean;
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::generate::{
@@ -178,7 +179,7 @@ fn cdf(path: &Path) -> Result<Cdf, Failure> {
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))
+    read_text(path)
 }
 
 fn envelope(link: &LinkArgs, ip: Option<&IpArgs>, dscp: u8, ecn: u8) -> Envelope {

@@ -150,7 +150,7 @@ fn failure(e: WriteError) -> Failure {
 pub(super) fn run(plan: &Plan, mut source: Box<dyn FrameSource>) -> Result<(Tally, bool), Failure> {
     let stop = interrupt_flag();
     let mut target = if plan.to_stdout {
-        Target::Stdout(TraceWriter::new(Out::new(), plan.format, plan.start).map_err(failure)?)
+        Target::Stdout(TraceWriter::new(Out::bytes(), plan.format, plan.start).map_err(failure)?)
     } else {
         let file = Pending::create(&plan.path)?;
         let writer = TraceWriter::new(file.handle()?, plan.format, plan.start).map_err(failure)?;

@@ -3,6 +3,7 @@
 use super::{is_new, library, next, write};
 use crate::console::fail::{Failure, print_error};
 use crate::console::snippet;
+use crate::console::text_file::read_text;
 use crate::open::p4::{self, FileOfProgram};
 use crate::open::resolve;
 use crate::open::target::Target;
@@ -52,7 +53,7 @@ pub(super) fn crate_of(
     let root = files.first().map(|file| own(&file.path)).unwrap_or_default();
     let beside = p4::declarations(program);
     if beside.is_file() {
-        let text = std::fs::read_to_string(&beside).map_err(|e| Failure::file("read", &beside, &e))?;
+        let text = read_text(&beside)?;
         copy(&p4::declarations(&folder.join(&root)), &text)?;
     }
     let mut options = vec!["--chip".to_owned(), target.chip.clone()];

@@ -1,10 +1,11 @@
 //! Buffer profiles by name: those that come with Sluice, TOML files, and files of SONiC.
 
 use crate::console::fail::Failure;
+use crate::console::text_file::read_text;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::names::did_you_mean;
 use sluice_asic::port_names::PortNames;
-use sluice_asic::tm::buffer::{BufferFile, Rules, SonicText};
+use sluice_asic::tm::buffer::{BufferFile, Hardware, Rules, SonicText};
 use std::path::{Path, PathBuf};
 
 /// Joins the files of a profile of SONiC.
@@ -28,8 +29,8 @@ pub(crate) fn profile(
     let (files, bases): (Vec<&str>, Vec<&str>) = parts.into_iter().partition(|part| is_of_sonic(part));
     match (files.as_slice(), bases.as_slice()) {
         ([], [one]) => single(one, chip, folder),
-        ([_, ..], []) => of_sonic(&files, &memory_of(chip), folder, names),
-        ([_, ..], [base]) => of_sonic(&files, &single(base, chip, folder)?, folder, names),
+        ([_, ..], []) => of_sonic(&files, None, chip, folder, names),
+        ([_, ..], [base]) => of_sonic(&files, Some(single(base, chip, folder)?), chip, folder, names),
         (_, several) => Err(Failure::with_help(
             format!("--buffer {name}: {} are several profiles", several.join(" and ")),
             "join files of SONiC (.json, .ini) and at most one profile for the memory: config_db.json+th",
@@ -63,7 +64,7 @@ fn single(name: &str, chip: &ChipSpec, folder: &Path) -> Result<BufferFile, Fail
         ));
     }
     let path = path_of(name, folder);
-    let text = std::fs::read_to_string(&path).map_err(|e| Failure::file("read", &path, &e))?;
+    let text = read_text(&path)?;
     BufferFile::parse(name, &text).map_err(Failure::input)
 }
 
@@ -72,15 +73,47 @@ fn memory_of(chip: &ChipSpec) -> BufferFile {
     BufferFile::of_memory(&chip.name, Rules::Sai, chip.tm.cell, chip.tm.cells.bytes(chip.tm.cell))
 }
 
+/// Returns the memory of the ASIC that a configuration names, or else that of the chip, and whose it is.
+fn memory_for(hardware: Option<Hardware>, chip: &ChipSpec) -> Result<(BufferFile, String), Failure> {
+    let own = |why: String| {
+        let text = format!(
+            "the memory is that of {}, the chip of this run: {why}; join another, as in FILE.json+th",
+            chip.name
+        );
+        (memory_of(chip), text)
+    };
+    let Some(Hardware { hwsku, asic, profile }) = hardware else {
+        return Ok(own("the files name no hwsku in DEVICE_METADATA".to_owned()));
+    };
+    // SONiC's rules are SAI's, also on a chip whose own profile has others.
+    let of_profile = |name| match name {
+        "tofino" => Ok(memory_of(&ChipSpec::tofino())),
+        "tofino2" => Ok(memory_of(&ChipSpec::tofino2())),
+        other => single(other, chip, Path::new("")),
+    };
+    match (asic, profile.map(of_profile)) {
+        (Some(asic), Some(file)) => {
+            let file = file?;
+            let text = format!("the memory is that of {}: hwsku {hwsku} has a {asic}", file.name);
+            Ok((file, text))
+        }
+        (Some(asic), None) => {
+            Ok(own(format!("hwsku {hwsku} has a {asic}, of whose memory there is no profile")))
+        }
+        (None, _) => Ok(own(format!("the ASIC of hwsku {hwsku} is not known"))),
+    }
+}
+
 fn of_sonic(
     files: &[&str],
-    base: &BufferFile,
+    base: Option<BufferFile>,
+    chip: &ChipSpec,
     folder: &Path,
     names: Option<&PortNames>,
 ) -> Result<BufferFile, Failure> {
     let read = |name: &&str| {
         let path = path_of(name, folder);
-        std::fs::read_to_string(&path).map_err(|e| Failure::file("read", &path, &e))
+        read_text(&path)
     };
     let read: Vec<String> = files.iter().map(read).collect::<Result<_, _>>()?;
     let texts: Vec<SonicText<'_>> =
@@ -89,5 +122,14 @@ fn of_sonic(
         let many = if e.0.len() == 1 { "1 mistake".to_owned() } else { format!("{} mistakes", e.0.len()) };
         Failure::with_help(e, format!("{many}; docs/sonic.md says which tables are read, and how"))
     };
-    BufferFile::from_sonic(&texts, base, names).map_err(problems)
+    let (base, whose) = match base {
+        Some(base) => {
+            let whose = format!("the memory is that of {}, as you ask", base.name);
+            (base, whose)
+        }
+        None => memory_for(Hardware::of(&texts), chip)?,
+    };
+    let mut file = BufferFile::from_sonic(&texts, &base, names).map_err(problems)?;
+    file.notes.insert(0, whose);
+    Ok(file)
 }

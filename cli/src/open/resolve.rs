@@ -1,6 +1,7 @@
 //! Resolves arguments: chip, ports, program, placement, entries, topology.
 
 use crate::console::fail::Failure;
+use crate::console::text_file::read_text;
 use crate::open::target::Target;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::names::nearest;
@@ -33,7 +34,7 @@ pub(crate) fn chip(name: &str) -> Result<ChipSpec, Failure> {
             ),
         ));
     }
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+    let text = read_text(path)?;
     ChipSpec::from_toml(&text, name).map_err(Failure::input)
 }
 
@@ -95,7 +96,7 @@ pub(crate) fn mapped_speeds(ports: &PortMap) -> Vec<(u16, BitRate)> {
 
 /// Returns the names of ports in a file.
 pub(crate) fn port_names(path: &Path) -> Result<Arc<PortNames>, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+    let text = read_text(path)?;
     PortNames::parse(&path.display().to_string(), &text).map(Arc::new).map_err(Failure::input)
 }
 
@@ -120,7 +121,7 @@ fn read(
     usual: &ControlState,
     state: &mut ControlState,
 ) -> Result<Script, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+    let text = read_text(path)?;
     let origin = path.display().to_string();
     let toml = path.extension().is_some_and(|e| e == "toml");
     let load = if toml { control::toml::load_on } else { control::lines::load_on };
@@ -136,7 +137,7 @@ pub(crate) fn changes(
     control: &ControlState,
     path: &Path,
 ) -> Result<Vec<(Duration, ControlOp)>, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+    let text = read_text(path)?;
     let origin = path.display().to_string();
     let script = control::lines::parse_changes_on(program, ports, &text, &origin);
     let script = script.map_err(|e| Failure::entries(&e))?;
@@ -188,7 +189,7 @@ pub(crate) fn routed(
     path: &Path,
     buffer: bool,
 ) -> Result<Entries, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+    let text = read_text(path)?;
     let mistakes = |errors: Vec<RouteListError>| {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         let help = "--port-map FILE gives front-panel ports the names that the routes have";
@@ -245,7 +246,7 @@ pub(crate) fn blueprint(topology: &str) -> Result<Blueprint, Failure> {
     if !is_topology_file(path) {
         return built(topology).map_err(Failure::input);
     }
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+    let text = read_text(path)?;
     blueprint_of(&text, topology)
 }
 

@@ -1,5 +1,6 @@
 //! Files that commands write: folders with a manifest, tables, timelines, traces, verdicts.
 
+pub(crate) mod digest;
 pub(crate) mod files;
 pub(crate) mod rows;
 pub(crate) mod timeline;

@@ -107,6 +107,9 @@ pub(crate) struct ReplayArgs {
     /// Data-plane clock at time zero
     #[arg(long, default_value = "1s", value_name = "TIME", value_parser = quantity::<Duration>)]
     pub(crate) clock_origin: Duration,
+    /// Recirculations after which a packet is given up (`too_many_laps`)
+    #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = number::<u32>(1..))]
+    pub(crate) max_recirculations: u32,
     /// Tail-drop limit of each queue, in cells
     #[arg(long, default_value_t = 2048, value_name = "CELLS", value_parser = number::<u32>(..))]
     pub(crate) queue_limit: u32,

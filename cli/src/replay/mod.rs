@@ -209,6 +209,7 @@ fn config(args: &ReplayArgs, port_speeds: Vec<(u16, BitRate)>) -> Result<SwitchC
     Ok(SwitchConfig {
         mode: if args.functional { Mode::Functional } else { Mode::Timed },
         clock_origin: args.clock_origin,
+        max_recirculations: args.max_recirculations,
         queues: QueueSetup {
             limit: Cells(args.queue_limit),
             strict: args.scheduler == SchedulerKind::Strict,

@@ -2,6 +2,7 @@
 
 use super::{Done, ReproduceArgs, json, text};
 use crate::console::fail::Failure;
+use crate::console::text_file::read_text;
 use crate::output::files::{Folder, pretty};
 use sluice_papers::{Library, Rival, contests, html, markdown};
 use std::collections::BTreeSet;
@@ -44,7 +45,7 @@ pub(super) fn write(
 /// Reads a folder of experiments: `published.toml`, and everything in `experiments`, `contests` and `profiles`. The id of an
 /// experiment is its path in `experiments` without `.toml`; contests and profiles are called by their paths in their folders.
 pub(super) fn library(folder: &Path) -> Result<Library, Failure> {
-    let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e));
+    let read = |path: &Path| read_text(path);
     let published = read(&folder.join("published.toml"))?;
     let texts = |part: &str| -> Result<Vec<(String, String)>, Failure> {
         let root = folder.join(part);

@@ -2,6 +2,7 @@
 
 use super::ReproduceArgs;
 use crate::console::fail::Failure;
+use crate::console::text_file;
 use crate::run::contest::{Running, Source, Texts, run_sources};
 use sluice_catalogue::Catalogue;
 use sluice_papers::{Evidence, Experiment, FoundPoint, Library, Rival, Scale, Trace, contests, measure};
@@ -37,7 +38,8 @@ pub(super) fn run(
     for part in &experiment.hashing {
         let wrong = |e: String| Failure::input(format!("{}: {e}", experiment.id));
         let capture = part.packets.as_ref().zip(args.capture.as_ref());
-        let bytes = capture.map(|(_, path)| std::fs::read(path).map_err(|e| Failure::file("read", path, &e)));
+        let bytes =
+            capture.map(|(_, path)| text_file::bytes(path).map_err(|e| Failure::file("read", path, &e)));
         let bytes = bytes.transpose()?.unwrap_or_default();
         let trace = capture.map(|(program, path)| {
             let program = catalogue.get(program).map_err(|e| wrong(e.to_string()))?.as_ref();

@@ -1,5 +1,6 @@
 //! Writes outcomes as a page of the handbook.
 
+use sluice_papers::markdown_text;
 use sluice_scenario::{Outcome, metric, names};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,7 +13,7 @@ Ids refer to [model: buffer](model/buffer.md): `8.N` is row N of its §8, `1.5.N
 §1.5 and §1.6, `LN` is a lesson of its §5, and names are those of the tests in its §6.2.\n";
 
 fn cell(text: &str) -> String {
-    text.lines().next().unwrap_or("").replace('|', "\\|")
+    markdown_text(text.lines().next().unwrap_or(""))
 }
 
 /// Returns the sentences that count rows and assertions.
@@ -53,8 +54,8 @@ pub(super) fn page(outcomes: &[Outcome]) -> String {
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} ({}) | `{}` | {} {unit} | {} {unit} | {result} |",
-            outcome.id,
-            outcome.profile,
+            cell(&outcome.id),
+            cell(&outcome.profile),
             cell(&outcome.title),
             outcome.checks.len(),
             outcome.checks.iter().filter(|c| c.stated).count(),
@@ -66,7 +67,7 @@ pub(super) fn page(outcomes: &[Outcome]) -> String {
     text.push_str("\n## Rows that are not run\n\n| id | about | why |\n|---|---|---|\n");
     for outcome in outcomes {
         if let Some(reason) = &outcome.not_applicable {
-            let _ = writeln!(text, "| {} | {} | {} |", outcome.id, cell(&outcome.title), cell(reason));
+            let _ = writeln!(text, "| {} | {} | {} |", cell(&outcome.id), cell(&outcome.title), cell(reason));
         }
     }
     text.push_str("\n## Names of expressions\n\n| name | arguments | unit | meaning |\n|---|---|---|---|\n");

@@ -3,6 +3,7 @@
 
 pub(crate) mod contest;
 mod json;
+pub(crate) mod kept;
 mod markdown;
 mod ns3;
 mod page;
@@ -196,7 +197,7 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
         let page = markdown::page(&outcomes);
         folder.text(dir, "run.md", "text/markdown", "the same as a page", &page)?;
         for outcome in outcomes.iter().filter(|o| !o.points.is_empty()) {
-            let stem = format!("{}.{}", outcome.id.replace('/', "-"), outcome.profile);
+            let stem = format!("{}.{}", outcome.id, outcome.profile).replace('/', "-");
             let csv = sweep::csv(outcome)?;
             folder.text(
                 dir,

@@ -2,17 +2,16 @@
 //!
 //! A run is a scenario on a profile. It is kept as `OUT/runs/DIGEST/run.json`; DIGEST is the SHA-256 of all that it depends on.
 
-use super::contest::store::sha256;
 use super::contest::{Texts, inputs};
+use super::kept::{self, SOURCES, UNSEALED, sha256};
 use super::{json, source};
 use crate::console::fail::Failure;
+use crate::console::text_file;
 use crate::open::p4::P4Args;
-use crate::output::files::{Pending, pretty};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sluice_scenario::{Outcome, ScenarioPoint, ScenarioRun};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Name of the schema of `run.json`.
@@ -31,7 +30,8 @@ pub(crate) struct ScenarioJob {
 /// Everything that a run depends on.
 #[derive(Clone, Serialize)]
 struct Configuration {
-    version: &'static str,
+    /// SHA-256 of the sources of Sluice.
+    sources: &'static str,
     /// Settings of the scenario file that describe the run.
     scenario: Value,
     /// SHA-256 of each file that the scenario names.
@@ -44,6 +44,8 @@ struct Configuration {
 #[derive(Serialize)]
 struct RunFile<'a> {
     schema: &'static str,
+    /// SHA-256 of this file's text with zeros in place of this digest.
+    content: &'static str,
     digest: &'a str,
     seed: Option<u64>,
     configuration: &'a Configuration,
@@ -89,7 +91,7 @@ impl ScenarioJobs {
     /// Does a run and keeps it in a folder, unless the folder has it.
     pub(crate) fn run(&self, job: &ScenarioJob, out: &Path) -> Result<(), Failure> {
         let path = out.join("runs").join(&job.digest).join("run.json");
-        if path.is_file() {
+        if text_file::text(&path).is_ok_and(|text| kept::check(&text).is_ok()) {
             return Ok(());
         }
         let profiles = |name: &str| source::profile(name, Some(&self.folder));
@@ -98,10 +100,7 @@ impl ScenarioJobs {
         if let Some(error) = &outcome.error {
             return Err(Failure::input(format!("scenario {} on {}: {error}", outcome.id, outcome.profile)));
         }
-        let mut file = Pending::create(&path)?;
-        let written = file.writer().write_all(pretty(&run_file(job, &outcome)).as_bytes());
-        written.map_err(|e| Failure::file("write", &path, &e))?;
-        file.finish()
+        kept::write(&path, &run_file(job, &outcome))
     }
 }
 
@@ -109,8 +108,7 @@ fn job(point: usize, of: &ScenarioPoint, run: ScenarioRun, folder: &Path) -> Sce
     let scenario = of.canonical(&run);
     let files = inputs::digests(&scenario, folder, &P4Args::default());
     let texts = inputs::texts(&scenario, &Texts::default());
-    let version = env!("CARGO_PKG_VERSION");
-    let configuration = Configuration { version, scenario, files, texts };
+    let configuration = Configuration { sources: SOURCES, scenario, files, texts };
     let digest = sha256(json!(configuration).to_string().as_bytes());
     ScenarioJob { point, run, axes: of.axes.clone(), digest, configuration }
 }
@@ -123,6 +121,7 @@ fn run_file<'a>(job: &'a ScenarioJob, outcome: &'a Outcome) -> RunFile<'a> {
     };
     RunFile {
         schema: SCHEMA,
+        content: UNSEALED,
         digest: &job.digest,
         seed: job.run.seed,
         configuration: &job.configuration,

@@ -1,6 +1,7 @@
 //! Reads files of scenarios and the buffer profiles that they name; some of both come with Sluice.
 
 use crate::console::fail::{Failure, reason};
+use crate::console::text_file::{self, read_text};
 use crate::open::buffer_profile;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::names::did_you_mean;
@@ -23,7 +24,7 @@ impl Source {
             return shipped.map(|(name, text)| Source::parse(name, text, None)).collect();
         }
         let read = |path: &PathBuf| {
-            let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+            let text = read_text(path)?;
             Source::parse(&path.display().to_string(), &text, path.parent())
         };
         paths.iter().map(read).collect()
@@ -65,6 +66,5 @@ pub(super) fn profile(name: &str, folder: Option<&Path>) -> Result<String, Strin
         format!("there is no buffer profile `{name}`{} ({known})", did_you_mean(name, names))
     })?;
     let path = folder.join(name);
-    std::fs::read_to_string(&path)
-        .map_err(|e| format!("cannot read {}: {}; {known}", path.display(), reason(&e)))
+    text_file::text(&path).map_err(|e| format!("cannot read {}: {}; {known}", path.display(), reason(&e)))
 }

@@ -4,6 +4,7 @@ mod subject;
 
 use crate::console::fail::Failure;
 use crate::console::terminal;
+use crate::console::text_file::{self, read_text};
 use crate::open::door::Door;
 use crate::open::p4::{Disk, P4Args, is_p4};
 use crate::open::resolve;
@@ -161,7 +162,7 @@ pub(crate) fn run(args: &TestArgs, catalogue: &Catalogue, as_json: bool) -> Resu
 
 /// Returns true if a file of a folder is a test: STF, or TOML with steps.
 fn is_test(path: &Path) -> bool {
-    let has_steps = || std::fs::read_to_string(path).is_ok_and(|text| text.contains("[[step]]"));
+    let has_steps = || text_file::text(path).is_ok_and(|text| text.contains("[[step]]"));
     path.extension().is_some_and(|extension| extension == "stf") || is_toml(path) && has_steps()
 }
 
@@ -170,7 +171,7 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         if !path.is_dir() {
-            std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+            read_text(path)?;
             files.push(path.clone());
             continue;
         }

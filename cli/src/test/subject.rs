@@ -2,6 +2,7 @@
 
 use super::Shared;
 use crate::console::fail::{Failure, reason};
+use crate::console::text_file::{self, read_text};
 use crate::open::door::Door;
 use crate::open::p4::{self, is_p4};
 use crate::open::resolve;
@@ -41,10 +42,10 @@ pub(super) fn is_toml(path: &Path) -> bool {
 impl Source {
     /// Reads a test.
     pub(super) fn read(test: &Path) -> Result<Source, Failure> {
-        let text = std::fs::read_to_string(test).map_err(|e| Failure::file("read", test, &e))?;
+        let text = read_text(test)?;
         if is_toml(test) {
             let folder = test.parent().unwrap_or(Path::new(""));
-            let read = |file: &str| std::fs::read(folder.join(file)).map_err(|e| reason(&e));
+            let read = |file: &str| text_file::bytes(folder.join(file)).map_err(|e| reason(&e));
             let file = TestFile::parse(&text, &read);
             return file.map(Source::Toml).map_err(|e| Failure::input(format!("{}:{e}", test.display())));
         }

@@ -113,7 +113,9 @@ fn a_folder_has_the_files_of_the_last_run_and_those_of_others() {
     fs::write(&outside, "mine").unwrap();
     let text = r#"{ "schema": "sluice.manifest/1", "files": [{ "file": "../outside.txt" }] }"#;
     fs::write(out.join("manifest.json"), text).unwrap();
-    ok(&[&["replay", "l3-ecmp", "--limit", "5"][..], &to].concat());
+    let (code, said) = refused(&[&["replay", "l3-ecmp", "--limit", "5", "-q"][..], &to].concat());
+    // What it does not name is not of Sluice.
+    assert!(code == 2 && said.contains("is not of Sluice and is not replaced"), "{said}");
     assert!(outside.exists() && own.exists());
 }
 

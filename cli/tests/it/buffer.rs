@@ -246,3 +246,69 @@ fn a_profile_with_queues_that_the_program_does_not_have_for_classes_is_refused()
         assert!(error.contains(part), "{error}");
     }
 }
+
+/// Marks of the device are no violation of what a program promises.
+#[test]
+fn marks_by_a_buffer_profile_are_no_violation() {
+    let dir = folder("marks");
+    let trace = dir.path().join("ect.pcap");
+    ok(&[
+        "gen",
+        "udp",
+        "--packets",
+        "3000",
+        "--size",
+        "1500",
+        "--ecn",
+        "2",
+        "--dscp",
+        "3",
+        "--dst",
+        "10.1.0.5/32",
+        "--rate",
+        "400G",
+        "-o",
+        text(&trace),
+    ]);
+    let [a, b] = [0, 1].map(|port| format!("{port}@{}", text(&trace)));
+    for program in ["l3-ecmp", "ecmp", "wcmp", "letflow"] {
+        let summary = json(&["replay", program, "--buffer", "chip", "-i", &a, "-i", &b, "--check", "--json"]);
+        let queues = summary["buffer"]["queues"].as_array().unwrap();
+        let marked: u64 = queues.iter().map(|queue| queue["ecn_marked"].as_u64().unwrap()).sum();
+        assert!(marked > 0, "{program}: nothing was marked, so nothing was shown");
+        assert_eq!(summary["violations"].as_array().map(Vec::len), Some(0), "{program}");
+    }
+}
+
+/// What `explain headroom` recommends is enough in the device, for frames that fill their cells badly and for those that fill them well.
+#[test]
+fn the_recommended_headroom_loses_no_frame_of_any_length() {
+    let dir = folder("headroom");
+    let found =
+        json(&["--json", "explain", "headroom", "--speed", "100G", "--cable", "300m", "--memory", "th"]);
+    let xoff = found["xoff_bytes"].as_u64().unwrap();
+    // model: buffer §1.10: 72,311 B of the line are 861 frames of 64 B, and one more has begun.
+    assert_eq!(xoff, 862 * 208);
+    let path = dir.path().join("s.toml");
+    let drops = |xoff: u64, size: u64| {
+        let scenario = format!(
+            "[[scenario]]\nid = \"x\"\nsource = \"here\"\ntitle = \"headroom\"\n\
+             device = {{ profiles = [\"voq\"], ports = 2, speed = \"100G\", override = {{ cell = \"208B\", cable = \"300m\", pool = [{{ name = \"ingress_pool\", size = \"2000000B\" }}, {{ name = \"egress_lossy_pool\", size = \"2000000B\" }}], \
+             profile = [{{ name = \"lossless\", xoff = \"{xoff}B\" }}] }} }}\n\
+             steps = [{{ block = 1 }}, {{ start = {{ from = 0, to = 1, size = {size}, obeys = true, cable = \"300m\", lasts = \"5ms\" }} }}, \
+             {{ wait = \"5ms\" }}, {{ expect = {{ what = \"pg.drops(0)\", is = 0 }} }}, \
+             {{ expect = {{ what = \"pfc.tx_all > 0\", is = 1 }} }}]\n"
+        );
+        std::fs::write(&path, scenario).unwrap();
+        let out = sluice(&["run", text(&path), "--json"]);
+        let value: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+        let checks = &value["scenarios"][0]["checks"];
+        assert_eq!(checks[1]["actual"], "1", "the group paused its sender");
+        checks[0]["actual"].as_str().unwrap().parse::<u64>().unwrap()
+    };
+    for size in [60, 206, 210, 1_500, 9_000] {
+        assert_eq!(drops(xoff, size), 0, "{size}");
+    }
+    // What the formula of full cells says is not enough for the shortest frames, and neither is a sixth less than recommended.
+    assert!(drops(81_527, 60) > 0 && drops(81_527, 210) > 0 && drops(xoff * 5 / 6, 60) > 0);
+}

@@ -309,10 +309,17 @@ fn what_is_generated_can_be_replayed() {
     assert_eq!((&summary["packets"]["in"], &summary["packets"]["out"]), (&500.into(), &500.into()));
 }
 
-/// Ctrl-C ends the run with 130 and a capture that is whole as far as it goes.
+/// Ctrl-C, SIGTERM and SIGHUP end the run with 130 and a capture that is whole as far as it goes.
 #[cfg(unix)]
 #[test]
 fn interrupted_captures_are_valid() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        interrupted(signal);
+    }
+}
+
+#[cfg(unix)]
+fn interrupted(signal: &str) {
     use std::process::{Command, Stdio};
     let dir = folder();
     let path = dir.path().join("i.pcapng");
@@ -330,8 +337,8 @@ fn interrupted_captures_are_valid() {
     while !grows() {
         std::thread::yield_now();
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
     let bytes = fs::read(&path).unwrap();
     let mut reader = CaptureReader::from_bytes(&bytes, "i").unwrap();
     let mut count = 0u64;

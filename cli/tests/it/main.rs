@@ -19,6 +19,7 @@ mod fuzz;
 mod generate;
 mod handbook;
 mod help;
+mod hostile;
 mod int;
 mod int_network;
 mod long_captures;

@@ -250,3 +250,29 @@ fn what_cannot_be_is_refused_with_its_place() {
     refused(&["replay", "l3-ecmp", "--topology", "chain", "-o", text(&out), "-i", "s0:0@missing.pcap"]);
     assert!(!out.exists() || files(&out).is_empty());
 }
+
+/// A program without entries for networks is warned of, and what it sends by ports without a cable is not delivered.
+#[test]
+fn a_program_that_knows_no_cables_delivers_nothing() {
+    let dir = folder("uncabled");
+    let trace = write(dir.path(), "t.pcap", pcap(&to_host(1, 10, 200, 5_000)));
+    let input = format!("leaf0:0@{}", text(&trace));
+    let run = |program: &str| {
+        let run =
+            ["replay", program, "--topology", "leaf-spine:leaves=2,spines=2,hosts=2", "-i", &input, "--json"];
+        let summary = json(&run);
+        let warnings = summary["warnings"].to_string();
+        assert!(warnings.contains("has no entries for its place in a network"), "{program}: {warnings}");
+        (summary["packets"]["out"].clone(), summary["drops"]["no_cable"].clone(), warnings)
+    };
+    for program in ["flare", "ecn-mark"] {
+        let (out, uncabled, warnings) = run(program);
+        assert_eq!((out, uncabled), (0.into(), 200.into()), "{program}");
+        assert!(warnings.contains("has neither a cable nor a host (no_cable)"), "{program}: {warnings}");
+    }
+    run("pfc");
+    // A program with entries for networks delivers all of them.
+    let run =
+        ["replay", "ecmp", "--topology", "leaf-spine:leaves=2,spines=2,hosts=2", "-i", &input, "--json"];
+    assert_eq!(json(&run)["packets"]["out"], 200);
+}

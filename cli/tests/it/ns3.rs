@@ -176,7 +176,9 @@ fn load_balancers_of_conweaves_simulator_are_programs() {
         + "CNP_OUTPUT_FILE mix/cnp.txt\nENABLE_PFC 1\nENABLE_IRN 0\nLB_MODE 0\n\
         FLOWGEN_START_TIME 2.0\nFLOWGEN_STOP_TIME 2.1\nRANDOM_SEED 1\nBUFFER_SIZE 9\n";
     let flows = "3\n0 2 3 200000 2\n1 2 3 200000 2\n3 0 3 1000 2.001\n";
-    for (mode, program) in [("0", "ecmp"), ("2", "drill"), ("6", "letflow"), ("9", "conweave")] {
+    for (mode, program) in
+        [("0", "ecmp"), ("2", "drill"), ("3", "conga"), ("6", "letflow"), ("9", "conweave")]
+    {
         let dir = folder(&config.replace("LB_MODE 0", &format!("LB_MODE {mode}")), LEAVES, flows);
         let (code, text, notes) = run(dir.path(), &["run", "mix/config.txt"]);
         assert_eq!(code, 0, "LB_MODE {mode}: {notes}{text}");
@@ -191,6 +193,40 @@ fn load_balancers_of_conweaves_simulator_are_programs() {
         assert!(fct.iter().any(|row| row[..5] == [1, 2, 10_000, 101, 200_000]), "{fct:?}");
         assert!(dir.path().join("mix/cnp.txt").exists());
     }
+}
+
+/// Configs of forks run as their simulator runs them, also where a switch has no link of the fastest, or less memory than its links
+/// need.
+#[test]
+fn mixed_speeds_and_long_links_run_with_a_note() {
+    let maps = |config: &str| {
+        let config =
+            config.replace("KMAX_MAP 1 100000000000 1600", "KMAX_MAP 2 25000000000 400 100000000000 1600");
+        let config =
+            config.replace("KMIN_MAP 1 100000000000 400", "KMIN_MAP 2 25000000000 100 100000000000 400");
+        config.replace("PMAX_MAP 1 100000000000 0.2", "PMAX_MAP 2 25000000000 0.2 100000000000 0.2")
+    };
+    let mixed = "6 3 5\n0 1 2\n0 3 25Gbps 0.001ms 0\n0 4 25Gbps 0.001ms 0\n0 1 25Gbps 0.001ms 0\n1 2 100Gbps 0.001ms 0\n\
+                 2 5 100Gbps 0.001ms 0\n";
+    let flows = "1\n3 5 3 100 1000000 2.0\n";
+    let dir = folder(&maps(CONFIG), mixed, flows);
+    let (code, text, notes) = run(dir.path(), &["run", "mix/config.txt"]);
+    assert_eq!(code, 0, "{notes}{text}");
+    assert!(text.contains("1 flows complete") && !notes.contains("BUFFER_SIZE"), "{notes}{text}");
+    // A buffer of the largest size.
+    let dir = folder(&CONFIG.replace("BUFFER_SIZE 1\n", "BUFFER_SIZE 1023\n"), STAR, FLOWS);
+    let (code, text, notes) = run(dir.path(), &["run", "mix/config.txt"]);
+    assert_eq!(code, 0, "{notes}{text}");
+    // 1 MiB for links of 1 ms.
+    let long = STAR.replace("0.001ms", "1ms");
+    let dir = folder(CONFIG, &long, FLOWS);
+    let (code, text, notes) = run(dir.path(), &["run", "mix/config.txt"]);
+    assert_eq!(code, 0, "{notes}{text}");
+    assert!(
+        notes.contains("BUFFER_SIZE: headroom and guarantees of the 4 ports")
+            && text.contains("4 flows complete"),
+        "{notes}{text}"
+    );
 }
 
 #[test]
@@ -230,7 +266,7 @@ fn what_is_wrong_is_named_with_file_and_line_before_anything_runs() {
         ),
         (error(none, ("0 4 100Gbps", "3 4 100Gbps"), none), "mix/topology.txt:6: link 3 4 joins two hosts"),
         (error(none, ("0 4 100Gbps", "0 3 100Gbps"), none), "mix/topology.txt:6: host h3 has 2 links"),
-        (error(("BUFFER_SIZE 1", "BUFFER_SIZE 0"), none, none), "mix/config.txt:28: BUFFER_SIZE"),
+        (error(("BUFFER_SIZE 1", "BUFFER_SIZE 1024"), none, none), "mix/config.txt:28: BUFFER_SIZE"),
     ] {
         assert!(found.contains(expected), "{found}\n{expected}");
     }

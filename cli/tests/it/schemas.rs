@@ -116,7 +116,7 @@ fn outputs_keep_their_schemas() {
         &["compare", &name("a"), &name("b")],
         &["reproduce"],
         &["reproduce", "azure/transfer-modes"],
-        &["run", &config],
+        &["run", &config, "-o", &name("ns3")],
         &["flowlets", "--timeouts", "50us"],
         &["doctor"],
         &["check", &name("wrong.sluice")],

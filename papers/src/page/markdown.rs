@@ -89,8 +89,40 @@ pub fn overview<'a>(all: impl Iterator<Item = (&'a Experiment, &'a Judgement, &'
     out
 }
 
-/// Returns a row of a table; a `|` in a cell would end it.
+/// Returns a row of a table.
 fn row<const N: usize, T: AsRef<str>>(cells: [T; N]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| cell.as_ref().replace('|', "\\|")).collect();
+    let cells: Vec<String> = cells.iter().map(|cell| markdown_text(cell.as_ref())).collect();
     format!("| {} |", cells.join(" | "))
+}
+
+/// Returns a text that Markdown shows as it is, also in a cell of a table: on one line, without columns, tags and links of its own.
+/// Code between backquotes stays code.
+#[must_use]
+pub fn markdown_text(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let (mut before, mut code) = (' ', false);
+    for (at, c) in text.char_indices() {
+        // A backquote without a second one begins nothing.
+        code ^= c == '`' && (code || text[at + 1..].contains('`'));
+        match c {
+            '|' => shown.extend(['\\', c]),
+            '<' if !code => shown.extend(['\\', c]),
+            '(' if before == ']' && !code => shown.extend(['\\', c]),
+            c if c.is_control() => shown.push(' '),
+            c => shown.push(c),
+        }
+        before = c;
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::markdown_text;
+
+    #[test]
+    fn markup_of_inputs_is_text_and_code_stays() {
+        assert_eq!(markdown_text("`a < b` <b>|\n[x](y)"), "`a < b` \\<b>\\| [x]\\(y)");
+        assert_eq!(markdown_text("` <script>"), "` \\<script>");
+    }
 }

@@ -5,7 +5,7 @@ mod markdown;
 mod plots;
 
 pub use html::{Reproduced, html};
-pub use markdown::{chapter, markdown, overview};
+pub use markdown::{chapter, markdown, markdown_text, overview};
 
 use crate::experiment::Experiment;
 use crate::judge::{Judgement, RowResult, Verdict, estimate, significant};

@@ -63,6 +63,9 @@ pub struct ListDefaults {
     pub size: u32,
 }
 
+/// Most frames of a list: more than a disk takes.
+const MOST_FRAMES: u64 = 10_000_000_000;
+
 /// Flows, each with its time, length and pace.
 #[derive(Debug, Clone)]
 pub struct FlowList {
@@ -99,7 +102,7 @@ impl FlowList {
             }
         }
         let mut composer = Composer::default();
-        let mut flows = Vec::new();
+        let (mut flows, mut total) = (Vec::new(), 0u64);
         for (byte, line) in lines {
             let cells: Vec<(usize, &str)> = cells(byte, line).collect();
             if cells.len() != columns.len() {
@@ -111,7 +114,14 @@ impl FlowList {
             for (index, cell) in columns.iter().zip(cells) {
                 row.cells[*index] = Some(cell).filter(|(_, text)| !text.is_empty());
             }
-            flows.push(row.flow(&defaults, flows.len() as u64, &mut composer)?);
+            let flow = row.flow(&defaults, flows.len() as u64, &mut composer)?;
+            total = total.saturating_add(flow.left());
+            if total > MOST_FRAMES {
+                let what =
+                    format!("the flows have {total} frames up to here; expected at most {MOST_FRAMES}");
+                return Err(source.error(byte, what));
+            }
+            flows.push(flow);
         }
         Ok(Self { flows })
     }

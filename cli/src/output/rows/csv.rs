@@ -2,6 +2,7 @@
 
 use super::{Cell, Column};
 use crate::console::fail::Failure;
+use crate::console::plain::plain;
 use crate::console::table::{Columns, headings};
 use csv::{ErrorKind, Writer, WriterBuilder};
 use std::fmt::{Display, Write as _};
@@ -25,11 +26,17 @@ impl<W: Write> Csv<W> {
         Ok(csv)
     }
 
-    /// Adds a value to the row.
+    /// Adds a value to the row. Control characters are shown, and what a spreadsheet would take for a formula is text there.
     fn value(&mut self, value: &dyn Display) -> Result<(), Failure> {
         self.value.clear();
         // Writing into a String cannot fail.
         let _ = write!(self.value, "{value}");
+        if self.value.contains(char::is_control) {
+            self.value = plain(&self.value).into_owned();
+        }
+        if is_formula(&self.value) {
+            self.value.insert(0, '\'');
+        }
         self.out.write_field(&self.value).map_err(failure)
     }
 
@@ -97,9 +104,31 @@ impl CsvText {
     }
 }
 
+/// Returns true if a spreadsheet takes a value that is no number for a formula.
+fn is_formula(value: &str) -> bool {
+    value.starts_with(['=', '+', '-', '@', '\t']) && value != "-" && value.parse::<f64>().is_err()
+}
+
 fn failure(error: csv::Error) -> Failure {
     match error.into_kind() {
         ErrorKind::Io(e) => e.into(),
         other => io::Error::other(format!("{other:?}")).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_and_controls_are_text() {
+        let mut table = CsvText::new(&["label", "n"]).unwrap();
+        for label in ["=1+1", "@x", "+4 %", "-", "-4.5", "-x", "a\u{1b}[2Jb"] {
+            table.row(&[&label, &-1]).unwrap();
+        }
+        assert_eq!(
+            table.finish().unwrap(),
+            "label,n\n'=1+1,-1\n'@x,-1\n'+4 %,-1\n-,-1\n-4.5,-1\n'-x,-1\na\\u001b[2Jb,-1\n"
+        );
     }
 }

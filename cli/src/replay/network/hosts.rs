@@ -3,6 +3,7 @@
 //! Frames are sorted by source address into a capture for each host, in a temporary folder that lives as long as the inputs.
 
 use crate::console::fail::Failure;
+use crate::console::text_file::read_text;
 use sluice_asic::port::DevPort;
 use sluice_catalogue::position::IPV6_BASE;
 use sluice_fabric::deploy::HostPort;
@@ -61,7 +62,7 @@ pub(super) fn of_flows(
     hosts: &[HostPort],
     port: impl Fn(&HostPort) -> Option<(DevPort, String)>,
 ) -> Result<Split, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+    let text = read_text(path)?;
     let rate = hosts.iter().map(|host| host.rate.as_bps()).min().unwrap_or(0);
     let pace = Pace::BackToBack { bits_per_second: rate };
     let defaults = ListDefaults { envelope: Envelope::new(ROUTER, SENDER), pace, size: SIZE };

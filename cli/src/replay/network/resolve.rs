@@ -3,6 +3,7 @@
 use super::super::inputs;
 use super::hosts;
 use crate::console::fail::{Failure, print_error};
+use crate::console::text_file::read_text;
 use crate::open::door::{Door, OpenProgram};
 use crate::open::resolve;
 use crate::open::topology::{NetworkFiles, folder_of};
@@ -77,7 +78,7 @@ pub(super) fn network(
             let mut resolved = Resolved { deployment, unused, catalogue };
             resolved.set_speeds(&args.port_speeds)?;
             if let Some(path) = &args.changes {
-                let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
+                let text = read_text(path)?;
                 let (origin, network) = (path.display().to_string(), &resolved.deployment.network);
                 let changes = parse_changes(&text, &origin, network, program.name());
                 resolved.deployment.changes.extend(changes.map_err(|e| Failure::entries(&e))?);

@@ -26,14 +26,22 @@ pub(super) fn is_shown(all: &[Series]) -> bool {
 }
 
 /// Returns the table. A program differs from the first one if the 95 % interval of the difference, taken seed by seed, is
-/// without 0; with one seed, if the numbers differ.
+/// without 0. One seed decides nothing.
 pub(super) fn view(all: &[Series]) -> Markup {
     let [first, others @ ..] = all else { return html! {} };
-    let base = first.figures();
+    let all_messages = first.figures();
     html! {
         p.note {
             "Every program against " b { (first.label) } ", seed by seed. A number is lower or higher if the 95 % interval of the \
-             difference is without 0."
+             difference is without 0; with one seed there is no interval, and so no verdict."
+        }
+        @for series in others {
+            @if let Some((_, left_out)) = first.paired(series) {
+                p.note {
+                    b { (series.label) } " against " b { (first.label) } ": " (left_out) " messages that one of them did not finish are \
+                     left out; times and slowdowns are over the others."
+                }
+            }
         }
         div.wide { table {
             thead { tr {
@@ -42,7 +50,8 @@ pub(super) fn view(all: &[Series]) -> Markup {
             } }
             tbody {
                 @for series in others {
-                    @let figures = series.figures();
+                    @let paired = first.paired(series).map(|(pair, _)| pair.map(|one| one.figures()));
+                    @let [base, figures] = paired.unwrap_or_else(|| [all_messages.clone(), series.figures()]);
                     @for (name, heading, write, divisor) in NUMBERS {
                         @if let Some(row) = row(base.get(name), figures.get(name), divisor) {
                             tr.muted[row.verdict == "same"] {
@@ -74,6 +83,7 @@ fn row<'f>(a: Option<&'f Figure>, b: Option<&'f Figure>, divisor: f64) -> Option
     let difference = Figure(a.0.iter().zip(&b.0).map(|(a, b)| b - a).collect());
     let estimate = difference.estimate();
     let verdict = match (estimate.low() > 0.0, estimate.high() < 0.0) {
+        _ if estimate.mean != 0.0 && difference.0.len() < 2 => "one seed",
         (true, _) => "higher",
         (_, true) => "lower",
         _ => "same",
@@ -108,7 +118,7 @@ mod tests {
         // Differences -3, -2, -4, -3, -3: mean -3, half of the interval 2.776 * 0.7071 / sqrt(5) = 0.878.
         let lower = compare(&[13, 52, 94, 33, 73], &[10, 50, 90, 30, 70]);
         assert_eq!(lower, Some(("-5.7".to_owned(), "-3.9 to -2.1".to_owned(), "lower")));
-        assert_eq!(compare(&[5], &[6]), Some(("+20.0".to_owned(), "1.0".to_owned(), "higher")));
+        assert_eq!(compare(&[5], &[6]), Some(("+20.0".to_owned(), "1.0".to_owned(), "one seed")));
         assert_eq!(compare(&[0, 0], &[1, 3]).map(|row| (row.0, row.2)), Some(("-".to_owned(), "same")));
         assert_eq!(compare(&[0, 0], &[0, 0]), None);
         assert_eq!(written(&Figure(vec![-1_500]), 1_000.0), "-1.500");

@@ -5,8 +5,9 @@
 //! `-I`, and the file of declarations beside them. A file of `--include` counts with what it includes.
 
 use super::Texts;
-use super::store::sha256;
+use crate::console::text_file;
 use crate::open::p4::{P4Args, declarations, is_p4};
+use crate::run::kept::sha256;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ impl<'a> Search<'a> {
             if !self.seen.insert(path.clone()) {
                 continue;
             }
-            let Ok(bytes) = std::fs::read(&path) else { continue };
+            let Ok(bytes) = text_file::bytes(&path) else { continue };
             self.found.insert(format!("{before}{name}"), sha256(&bytes));
             self.paths.insert(path.clone());
             let beside = path.parent().unwrap_or(Path::new(""));

@@ -22,6 +22,7 @@ use crate::console::fail::{Failure, print_error, reason};
 use crate::console::interrupt::interrupt_flag;
 use crate::console::invocation::Out;
 use crate::console::terminal;
+use crate::console::text_file;
 use crate::open::buffer_profile;
 use crate::open::door::Door;
 use crate::open::p4::P4Args;
@@ -109,7 +110,7 @@ pub(super) fn among(paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<PathBuf>), Fa
     let (mut contests, mut others) = (Vec::new(), Vec::new());
     for path in paths {
         // A file that cannot be read counts as a scenario file, whose reader reports the error.
-        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let text = text_file::text(path).unwrap_or_default();
         if Contest::is_one(&text) {
             let folder = path.parent().unwrap_or(Path::new(""));
             contests.extend(read(&path.display().to_string(), &text, folder)?);
@@ -154,7 +155,7 @@ impl Source {
                 return Ok(text.as_bytes().to_vec());
             }
             let path = beside(name);
-            let content = std::fs::read(&path).and_then(|file| unpacked(file, LONGEST));
+            let content = text_file::bytes(&path).and_then(|file| unpacked(file, LONGEST));
             content.map_err(|e| format!("cannot read {}: {}", path.display(), reason(&e)))
         };
         let text = |name: &str| {

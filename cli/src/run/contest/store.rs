@@ -2,24 +2,23 @@
 //!
 //! `OUT/runs/DIGEST/` has `run.json` and the completed messages, as `flows.csv` and, if the build writes Parquet, as
 //! `flows.parquet`. DIGEST is the SHA-256 of the run's configuration as JSON: what its contest file says about it, its seed,
-//! the contents of the files that are named there, and the version of Sluice. `run.json` appears last, so a run that was
-//! interrupted is not there.
+//! the contents of the files that are named there, and the sources that Sluice was built from. `run.json` has digests of itself
+//! and of the messages, and appears last, so a run that was interrupted or changed is not there.
 
 use super::{Source, inputs};
 use crate::console::fail::Failure;
 use crate::console::terminal;
+use crate::console::text_file;
 use crate::open::p4::P4Args;
-use crate::output::files::{Pending, pretty};
+use crate::output::files::Pending;
 use crate::output::rows::{Cell, Column, Format, Kind, RowWriter};
+use crate::run::kept::{self, SOURCES, UNSEALED, sha256};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use sluice_scenario::contest::{
     KeptRun, MESSAGE_COLUMNS, RunKey, RunRecord, RunStore, Sent, message_row, read_message,
 };
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::io::Write as _;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,7 +37,8 @@ struct Identity {
 /// Everything that a run depends on.
 #[derive(Serialize)]
 struct Configuration {
-    version: &'static str,
+    /// SHA-256 of the sources of Sluice.
+    sources: &'static str,
     /// Settings of the contest file that describe the run.
     contest: Value,
     /// SHA-256 of each file that the contest names.
@@ -55,6 +55,10 @@ struct Configuration {
 #[derive(Serialize, Deserialize)]
 struct RunFile {
     schema: String,
+    /// SHA-256 of this file's text with zeros in place of this digest.
+    content: String,
+    /// SHA-256 of the run's other files.
+    kept: BTreeMap<String, String>,
     digest: String,
     seed: u64,
     configuration: Value,
@@ -73,16 +77,6 @@ pub(super) struct Store {
     uses: bool,
 }
 
-/// Returns the SHA-256 of some bytes in hexadecimal digits.
-pub(in crate::run) fn sha256(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        // Writing into a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
-}
-
 impl Store {
     /// Identifies all runs of a contest, whose P4 programs are read with the options `p4`. The runs are kept in `OUT/runs` if
     /// `out` is given.
@@ -98,7 +92,7 @@ impl Store {
                 let definitions: Vec<String> =
                     p4.definitions().map(|(flag, value)| format!("{flag} {value}")).collect();
                 let configuration = json!(Configuration {
-                    version: env!("CARGO_PKG_VERSION"),
+                    sources: SOURCES,
                     files: files.clone(),
                     texts: inputs::texts(&contest, texts),
                     p4: definitions.join(" "),
@@ -136,29 +130,31 @@ impl Store {
 
     fn write(&self, run: RunKey, done: &KeptRun) -> Result<(), Failure> {
         let Some((identity, folder)) = self.folder(run) else { return Ok(()) };
+        let mut digests = BTreeMap::new();
         for (format, name) in [(Format::Csv, "flows.csv"), (Format::Parquet, "flows.parquet")] {
             if format.is_written() {
-                flows(&folder.join(name), format, &done.performance.sent)?.finish()?;
+                let path = folder.join(name);
+                flows(&path, format, &done.performance.sent)?.finish()?;
+                let content = std::fs::read(&path).map_err(|e| Failure::file("read", &path, &e))?;
+                digests.insert(name.to_owned(), sha256(&content));
             }
         }
         let run = RunFile {
             schema: SCHEMA.to_owned(),
+            content: UNSEALED.to_owned(),
+            kept: digests,
             digest: identity.digest.clone(),
             seed: run.seed,
             configuration: identity.configuration.clone(),
             numbers: numbers(done),
             record: done.record(),
         };
-        let path = folder.join("run.json");
-        let mut file = Pending::create(&path)?;
-        let written = file.writer().write_all(pretty(&run).as_bytes());
-        written.map_err(|e| Failure::file("write", &path, &e))?;
-        file.finish()
+        kept::write(&folder.join("run.json"), &run)
     }
 
     fn read(folder: &Path, digest: &str) -> Result<Option<KeptRun>, String> {
         let path = folder.join("run.json");
-        let text = match std::fs::read_to_string(&path) {
+        let text = match text_file::text(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(e.to_string()),
@@ -167,7 +163,13 @@ impl Store {
         if run.schema != SCHEMA || run.digest != digest {
             return Err("run.json is of another run".to_owned());
         }
-        let sent = read_flows(&folder.join("flows.csv"))?;
+        kept::check(&text)?;
+        let name = "flows.csv";
+        let flows = text_file::bytes(folder.join(name)).map_err(|e| format!("{name}: {e}"))?;
+        if run.kept.get(name) != Some(&sha256(&flows)) {
+            return Err(format!("{name} was changed since it was written"));
+        }
+        let sent = read_flows(&flows)?;
         run.record.with_messages(sent).map(Some).map_err(|e| e.to_string())
     }
 }
@@ -220,8 +222,8 @@ fn flows(path: &Path, format: Format, sent: &[Sent]) -> Result<Pending, Failure>
     table.finish()
 }
 
-fn read_flows(path: &Path) -> Result<Vec<Sent>, String> {
-    let mut reader = csv::Reader::from_path(path).map_err(|e| e.to_string())?;
+fn read_flows(text: &[u8]) -> Result<Vec<Sent>, String> {
+    let mut reader = csv::Reader::from_reader(text);
     let mut sent = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|e| e.to_string())?;

@@ -3,6 +3,7 @@
 use super::Finished;
 use super::amount::{count, range, times};
 use crate::console::table::table;
+use sluice_papers::markdown_text;
 use sluice_scenario::contest::{Contest, Figure, Judged, Results, Series, SizeBin, Verdict, WorkloadSetting};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +11,11 @@ use std::fmt::Write;
 /// Returns the report, as Markdown or as plain text.
 pub(super) fn report(finished: &Finished, markdown: bool) -> String {
     let Finished { contest, axes, results, verdicts, .. } = finished;
-    let mut text = if markdown { format!("# {}\n", contest.name) } else { format!("{}\n", contest.name) };
+    let mut text = if markdown {
+        format!("# {}\n", markdown_text(&contest.name))
+    } else {
+        format!("{}\n", contest.name)
+    };
     let mut say = |part: String| {
         text.push('\n');
         text.push_str(&part);
@@ -48,7 +53,7 @@ pub(super) fn report(finished: &Finished, markdown: bool) -> String {
             say(lines);
         }
         for warning in series.warnings() {
-            say(format!("{}: warning: {warning}\n", series.label));
+            say(wrapped(&format!("{}: warning: {warning}", series.label)));
         }
     }
     let mut checks = String::new();
@@ -115,6 +120,28 @@ pub(super) fn checked(verdict: &Verdict, seeds: &[u64]) -> String {
     format!("{word}  {}  ({judged}: {})\n", verdict.what, names.collect::<Vec<_>>().join(", "))
 }
 
+/// Most characters of a line of words.
+const LINE: usize = 120;
+
+/// Returns a sentence in lines, the first of which is not indented.
+fn wrapped(text: &str) -> String {
+    let mut lines = String::new();
+    let mut length = 0;
+    for word in text.split(' ') {
+        let word_length = word.chars().count();
+        if length > 0 && length + 1 + word_length > LINE {
+            lines += "\n  ";
+            length = 2;
+        } else if length > 0 {
+            lines.push(' ');
+            length += 1;
+        }
+        lines += word;
+        length += word_length;
+    }
+    lines + "\n"
+}
+
 fn show(header: &[&str], rows: Vec<Vec<String>>, markdown: bool) -> String {
     if !markdown {
         return format!("{}\n", table(header, rows));
@@ -123,6 +150,7 @@ fn show(header: &[&str], rows: Vec<Vec<String>>, markdown: bool) -> String {
     let mut text = line(header.to_vec());
     text.push_str(&line(header.iter().map(|_| "---").collect()));
     for row in &rows {
+        let row: Vec<String> = row.iter().map(|cell| markdown_text(cell)).collect();
         text.push_str(&line(row.iter().map(String::as_str).collect()));
     }
     text

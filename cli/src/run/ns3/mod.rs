@@ -8,7 +8,8 @@ use crate::console::hint::own_arguments;
 use crate::console::interrupt::interrupt_flag;
 use crate::console::progress::{Bar, eta_of_sending};
 use crate::console::terminal;
-use crate::output::files::{self, Pending, pretty};
+use crate::console::text_file;
+use crate::output::files::{self, Folder, in_folder, pretty};
 use serde_json::{Value, json};
 use sluice_asic::units::Duration;
 use sluice_catalogue::Catalogue;
@@ -33,7 +34,7 @@ pub(super) fn among(paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<PathBuf>), Fa
     let (mut configs, mut others) = (Vec::new(), Vec::new());
     for path in paths {
         // A file that cannot be read counts as a scenario file, whose reader reports the error.
-        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let text = text_file::text(path).unwrap_or_default();
         if !Config::is_one(&text) {
             others.push(path.clone());
             continue;
@@ -57,7 +58,7 @@ impl Source {
     /// Returns the text of the file that a key names.
     fn read(&self, key: &str) -> Result<(String, String), Failure> {
         let path = self.base.join(self.config.text(key));
-        let content = std::fs::read(&path).and_then(|file| unpacked(file, LONGEST));
+        let content = text_file::bytes(&path).and_then(|file| unpacked(file, LONGEST));
         let text = content.and_then(|content| String::from_utf8(content).map_err(std::io::Error::other));
         let (origin, line) = (&self.config.origin, self.config.line(key));
         let text = text.map_err(|e| {
@@ -97,6 +98,7 @@ pub(super) fn run(
     }
     let mut out = terminal::results(as_json);
     let (mut values, mut runs, mut deadlocked) = (Vec::new(), Vec::new(), false);
+    let (mut folder, several) = (Folder::of("run"), sources.len() > 1);
     for source in sources {
         let [topology, flows] = ["TOPOLOGY_FILE", "FLOW_FILE"].map(|key| source.read(key));
         let (topology, flows) = (topology?, flows?);
@@ -110,19 +112,28 @@ pub(super) fn run(
         experiment.cut(args.flows.unwrap_or(usize::MAX));
         experiment.notes.iter().for_each(|note| terminal::note(format_args!("{note}\n")));
         let outcome = run_one(&experiment, args.threads.get(), catalogue)?;
-        let written = write(&source, args.output.as_deref(), &outcome)?;
+        let written = match args.output.as_deref() {
+            None => write(&source, &outcome)?,
+            Some(dir) => write_into(&source, several, &outcome, (dir, &mut folder))?,
+        };
         let text = report(&experiment, all, &outcome, &written);
         match as_json {
             true => values.push(value(&experiment, all, &outcome, &written)),
             false => write!(out, "{text}")?,
         }
         if outcome.interrupted {
+            if let Some(dir) = &args.output {
+                folder.finish(dir)?;
+            }
             return Err(Failure::Interrupted);
         }
         deadlocked |= !outcome.deadlocks.is_empty();
         if args.html.is_some() {
             runs.push(page::Run { experiment, outcome, text });
         }
+    }
+    if let Some(dir) = &args.output {
+        folder.finish(dir)?;
     }
     if let Some(path) = &args.html {
         files::write(
@@ -157,22 +168,49 @@ fn run_one(experiment: &Experiment, threads: usize, catalogue: &Catalogue) -> Re
     outcome.map_err(|e| Failure::input(format!("{}: {e}", experiment.config.origin)))
 }
 
-/// Writes the files that the config names, below `dir` if it is given, and returns their paths.
-fn write(source: &Source, dir: Option<&Path>, outcome: &Outcome) -> Result<Vec<PathBuf>, Failure> {
+/// Keys of the files that a config names, and their texts.
+fn texts(outcome: &Outcome) -> impl Iterator<Item = (&'static str, &String)> {
     let files = [
         ("FCT_OUTPUT_FILE", Some(&outcome.fct)),
         ("PFC_OUTPUT_FILE", Some(&outcome.pfc)),
         ("QLEN_MON_FILE", outcome.qlen.as_ref()),
         ("CNP_OUTPUT_FILE", outcome.cnp.as_ref()),
     ];
+    files.into_iter().filter_map(|(key, text)| Some((key, text?)))
+}
+
+/// Writes the files that the config names, below the folder from which its names count, and returns their paths.
+fn write(source: &Source, outcome: &Outcome) -> Result<Vec<PathBuf>, Failure> {
     let mut written = Vec::new();
-    for (key, text) in files {
-        let Some(text) = text else { continue };
-        let path = dir.unwrap_or(&source.base).join(source.config.text(key));
-        let mut file = Pending::create(&path)?;
-        file.writer().write_all(text.as_bytes()).map_err(|e| Failure::file("write", &path, &e))?;
-        file.finish()?;
+    for (key, text) in texts(outcome) {
+        let path = in_folder(&source.base, source.config.text(key)).map_err(|e| {
+            let help = "-o DIR writes the file into DIR under its last name";
+            Failure::with_help(format!("{}: {key}: {e}", source.config.origin), help)
+        })?;
+        files::write(&path, text)?;
         written.push(path);
+    }
+    Ok(written)
+}
+
+/// Writes the files that the config names into an output folder under their last names, with that of the config in front if there are
+/// several configs, and returns their paths.
+fn write_into(
+    source: &Source,
+    several: bool,
+    outcome: &Outcome,
+    (dir, folder): (&Path, &mut Folder),
+) -> Result<Vec<PathBuf>, Failure> {
+    let mut written = Vec::new();
+    for (key, text) in texts(outcome) {
+        let last = Path::new(source.config.text(key)).file_name().unwrap_or_default().to_string_lossy();
+        let stem = Path::new(&source.config.origin).file_stem().unwrap_or_default().to_string_lossy();
+        let mut name = if several { format!("{stem}.{last}") } else { last.into_owned() };
+        if written.contains(&dir.join(&name)) {
+            name = format!("{key}.{name}");
+        }
+        folder.text(dir, &name, "text/plain", &format!("{key} of {}", source.config.origin), text)?;
+        written.push(dir.join(name));
     }
     Ok(written)
 }
