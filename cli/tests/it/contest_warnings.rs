@@ -77,3 +77,31 @@ fn conweave_with_flows_that_it_does_not_know_says_what_it_does_without_a_control
     );
     assert!(rest.contains("take ECMP; raise `known`"), "{rest}");
 }
+
+#[test]
+fn set_ups_that_cannot_work_are_told_with_their_numbers() {
+    let narrow = "leaf-spine:leaves=2,spines=1,hosts=8,rate=100G,delay=500ns";
+    let ecmp = "name = \"ecmp\"\nlabel = \"conweave\"";
+    let found = warnings(narrow, "bytes = \"10KB\"\nload = 90\nwarm_up = \"1us\"", ecmp);
+    assert_eq!(found.len(), 1, "{found:?}");
+    // Two switches of eight hosts that send 90 % of 100 Gb/s, eight fifteenths of it to the other switch.
+    assert!(
+        found[0].contains("cables to other switches carry 100Gbps")
+            && found[0].contains("the hosts of switch `leaf"),
+        "{found:?}"
+    );
+    let reacts = |keys: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        let text = CONTEST.replace("congestion = \"none\"", keys).replace("TOPOLOGY", narrow);
+        let text = text.replace("WORKLOAD", POISSON).replace("PROGRAM", ecmp);
+        fs::write(dir.path().join("c.toml"), text).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
+        let output = command.current_dir(dir.path()).args(["run", "c.toml", "--json"]).output().unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        value["contests"][0]["programs"][0]["warnings"].to_string()
+    };
+    let no_marks = "no switch has a buffer profile that marks";
+    assert!(reacts("reaction = { preset = \"conweave\" }").contains(no_marks));
+    assert!(reacts("congestion = \"dcqcn\"").contains(no_marks));
+    assert!(!reacts("congestion = \"timely\"").contains(no_marks));
+}

@@ -261,3 +261,18 @@ fn scenarios_have_a_budget() {
         assert!(!done.status.success() && said.contains("this case has at most 100000"), "{step}: {said}");
     }
 }
+
+#[test]
+fn networks_and_lists_that_ask_for_too_much_are_refused() {
+    let dir = folder("much");
+    let topology = dir.path().join("t.toml");
+    let switches: String = (0..1_025).map(|n| format!("[[switch]]\nname = \"s{n}\"\n")).collect();
+    std::fs::write(&topology, format!("name = \"t\"\n{switches}")).unwrap();
+    let (code, said) = refused(&["polarization", "--topology", text(&topology)]);
+    assert!(code == 2 && said.contains("there are 1025 switches; expected at most 1024"), "{said}");
+    let flows = dir.path().join("f.csv");
+    std::fs::write(&flows, "src,dst,packets\n10.0.0.1,10.0.0.2,4294967296\n10.0.0.1,10.0.0.2,9000000000\n")
+        .unwrap();
+    let (code, said) = refused(&["gen", "flows", text(&flows), "-o", text(&dir.path().join("f.pcap"))]);
+    assert!(code == 2 && said.contains("f.csv:3:") && said.contains("at most 10000000000"), "{said}");
+}

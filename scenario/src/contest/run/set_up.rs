@@ -108,7 +108,8 @@ fn narrow_cuts(contest: &Contest, ready: &PreparedNetwork<'_>, crossing: &Crossi
         let carried = carried(ready, SwitchId(*switch)).as_bps();
         let [sent, got] = bytes.map(|bytes| bytes * 8 * 1_000_000_000_000 / time);
         let (rate, verb) = if sent >= got { (sent, "send to") } else { (got, "get from") };
-        let rate = u64::try_from(rate).unwrap_or(u64::MAX);
+        // A mean needs no more than a decimal of a Gb/s.
+        let rate = u64::try_from(rate).unwrap_or(u64::MAX) / 100_000_000 * 100_000_000;
         (carried > 0 && rate > carried)
             .then(|| (rate / (carried / 1_000).max(1), *switch, rate, carried, verb))
     };
