@@ -40,6 +40,8 @@ PROSE = {
 }
 # Files that repeat what another command or the standard output has.
 REPEATED = re.compile(r"^(.*\.)?(report|summary|fuzz|run|flowlets|polarization|manifest)\.json$")
+# Digests of runs and files, which depend on the sources; what they stand for is compared itself.
+RUN = re.compile(rb"\b[0-9a-f]{64}\b")
 # Columns of CSV files that are written for a reader.
 PROSE_COLUMNS = {"title", "reason", "why", "note"}
 
@@ -223,7 +225,7 @@ def text_fields(line, text):
 
 def file_fields(name, path):
     with open(path, "rb") as file:
-        data = file.read()
+        data = RUN.sub(b"DIGEST", file.read())
     if path.endswith(".json"):
         return json_fields(json.loads(data))
     if path.endswith(".csv"):
@@ -238,8 +240,8 @@ def file_fields(name, path):
 
 
 def run(binary, name, lines):
-    """Fields of one command: pairs of a file and its fields."""
-    found = {}
+    """Fields of one command: pairs of a file and its fields. Files whose names differ in digests of runs alone are taken together."""
+    found, alike = {}, {}
     with tempfile.TemporaryDirectory(prefix="sluice-digests-") as folder:
         for line in lines:
             if line[0] == "sh":
@@ -251,7 +253,7 @@ def run(binary, name, lines):
             fields["exit code"] = str(done.returncode)
             if done.returncode not in (0, 1):
                 sys.stderr.write(f"{name}: {' '.join(line)}:\n{done.stderr.decode()}\n")
-            out = done.stdout.decode()
+            out = RUN.sub(b"DIGEST", done.stdout).decode()
             if "--json" in line and out:
                 fields.update(json_fields(json.loads(out)))
             elif line[0] in ("programs", "entries"):
@@ -263,7 +265,11 @@ def run(binary, name, lines):
                     continue
                 fields = file_fields(name, path)
                 if fields is not None:
-                    found[os.path.relpath(path, folder)] = fields
+                    place = RUN.sub(b"DIGEST", os.path.relpath(path, folder).encode()).decode()
+                    for field, value in fields.items():
+                        alike.setdefault(place, {}).setdefault(field, []).append(value)
+    for place, fields in alike.items():
+        found[place] = {field: " ".join(sorted(values)) for field, values in fields.items()}
     return found
 
 

@@ -13,15 +13,15 @@ use std::path::Path;
 
 /// Prints on stderr. A reader that closed its end, such as `head`, is not an error.
 pub(crate) fn print_error(text: impl Display) {
-    print_plain(&plain(&text.to_string()));
+    to_stderr(&plain(&text.to_string()));
 }
 
 /// Prints on stderr a text with colours.
 pub(crate) fn print_coloured(text: &str) {
-    print_plain(&plain_with_colours(text));
+    to_stderr(&plain_with_colours(text));
 }
 
-fn print_plain(text: &str) {
+fn to_stderr(text: &str) {
     if !invocation::keep_error(text.as_bytes()) {
         // There is no other place to report the error to.
         let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());

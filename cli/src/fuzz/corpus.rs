@@ -4,8 +4,8 @@ use super::FuzzArgs;
 use crate::console::fail::Failure;
 use crate::console::terminal;
 use crate::console::text_file;
+use crate::output::digest::sha256;
 use crate::output::files::Pending;
-use sha2::{Digest, Sha256};
 use sluice_fuzz::hunt::{Input, Subject, kept};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -81,9 +81,7 @@ fn files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 /// Returns the name of an input: the first digits of the SHA-256 of its text, so equal inputs have one file.
 fn name(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    let digits: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("{digits}.{ENDING}")
+    format!("{}.{ENDING}", &sha256(text.as_bytes())[..16])
 }
 
 /// Writes the inputs that reached something new, and with `--minimise` removes those that the others make needless.

@@ -280,7 +280,7 @@ fn marks_by_a_buffer_profile_are_no_violation() {
     }
 }
 
-/// What `explain headroom` recommends is enough in the device, for frames that fill their cells badly and for those that fill them well.
+/// The headroom that `explain headroom` recommends is enough in the device, for frames that fill their cells badly and for those that fill them well.
 #[test]
 fn the_recommended_headroom_loses_no_frame_of_any_length() {
     let dir = folder("headroom");

@@ -30,13 +30,14 @@ pub(super) fn is_shown(all: &[Series]) -> bool {
 pub(super) fn view(all: &[Series]) -> Markup {
     let [first, others @ ..] = all else { return html! {} };
     let all_messages = first.figures();
+    let others: Vec<_> = others.iter().map(|series| (series, first.paired(series))).collect();
     html! {
         p.note {
             "Every program against " b { (first.label) } ", seed by seed. A number is lower or higher if the 95 % interval of the \
              difference is without 0; with one seed there is no interval, and so no verdict."
         }
-        @for series in others {
-            @if let Some((_, left_out)) = first.paired(series) {
+        @for (series, paired) in &others {
+            @if let Some((_, left_out)) = paired {
                 p.note {
                     b { (series.label) } " against " b { (first.label) } ": " (left_out) " messages that one of them did not finish are \
                      left out; times and slowdowns are over the others."
@@ -49,9 +50,11 @@ pub(super) fn view(all: &[Series]) -> Markup {
                 th { "difference" } th.l { "verdict" }
             } }
             tbody {
-                @for series in others {
-                    @let paired = first.paired(series).map(|(pair, _)| pair.map(|one| one.figures()));
-                    @let [base, figures] = paired.unwrap_or_else(|| [all_messages.clone(), series.figures()]);
+                @for (series, paired) in &others {
+                    @let [base, figures] = match paired {
+                        Some((pair, _)) => pair.each_ref().map(Series::figures),
+                        None => [all_messages.clone(), series.figures()],
+                    };
                     @for (name, heading, write, divisor) in NUMBERS {
                         @if let Some(row) = row(base.get(name), figures.get(name), divisor) {
                             tr.muted[row.verdict == "same"] {

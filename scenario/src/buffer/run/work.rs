@@ -1,6 +1,6 @@
 //! The budget of a case, so that a few lines of a file cannot run for ever.
 
-/// What a case has done so far: steps, rounds, notifications and marked packets.
+/// The steps, rounds, notifications and marked packets that a case has done so far, with their limit.
 #[derive(Debug)]
 pub(crate) struct Work {
     done: u64,

@@ -75,12 +75,15 @@ impl Series {
     /// messages: the one that finished fewer would look better.
     #[must_use]
     pub fn paired(&self, other: &Series) -> Option<([Series; 2], usize)> {
-        let mut pair = [self.clone(), other.clone()];
         let mut left_out = 0;
         for (a, b) in self.runs.iter().zip(&other.runs) {
             let all = a.unfinished.iter().chain(&b.unfinished);
             left_out += all.map(|one| one.left.message.pair).collect::<BTreeSet<u32>>().len();
         }
+        if left_out == 0 {
+            return None;
+        }
+        let mut pair = [self.clone(), other.clone()];
         let [a, b] = &mut pair;
         for (a, b) in a.runs.iter_mut().zip(&mut b.runs) {
             let pairs = |run: &Performance| -> BTreeSet<u32> {
@@ -91,7 +94,7 @@ impl Series {
                 run.sent.retain(|sent| both.contains(&sent.completion.message.pair));
             }
         }
-        (left_out > 0).then_some((pair, left_out))
+        Some((pair, left_out))
     }
 
     /// Returns the warnings of all runs, each once.

@@ -46,7 +46,7 @@ const ASICS: [(&str, &str, &str); 37] = [
     ("newport", "Tofino 2", "tofino2"),
 ];
 
-/// What a configuration says about the hardware.
+/// The hardware that a configuration names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hardware {
     /// The name in `DEVICE_METADATA|localhost|hwsku`.

@@ -115,7 +115,7 @@ pub(super) const FIELDS: [(&str, Names); 9] = [
 pub(super) struct Parsed {
     pub(super) tables: Tables,
     pub(super) lookup: Vec<Lookup>,
-    /// What was left out.
+    /// Sentences about entries that are left out.
     pub(super) notes: Vec<String>,
 }
 
