@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Builds the binary and packs it with completions, manual pages, licences and the notices of the crates in it.
+"""Builds the binary and the wheel, and packs them with completions, manual pages, licences, notices and the list of their crates.
 
-    checks/release.py                     target/dist/sluice-VERSION-PLATFORM.tar.gz
-    checks/release.py --profile NAME      builds with this profile of Cargo.toml in place of dist
+    checks/release.py                     target/dist: sluice-VERSION-PLATFORM.tar.gz, the wheel, and SHA256SUMS
+    checks/release.py --no-wheel          without the wheel
+    checks/release.py --profile NAME      builds the binary with this profile of Cargo.toml in place of dist
     checks/release.py --binary FILE       packs this binary instead of building one
+    checks/release.py --wheel FILE        packs this wheel of maturin's instead of building one
     checks/release.py --most-bytes N      fails if the binary has more bytes
     checks/release.py --environment       prints the build's settings, NAME=VALUE and a zero byte each, for other builds to share
 
-The archive has no times and no owners, so the same binary gives the same archive. A binary that holds a path of the machine
-that built it is refused.
+Archive and wheel have no times and no owners, so the same binary gives the same archive, and the same native module the same
+wheel. A binary or a module that holds a path of the machine that built it is refused. `sha256sum -c SHA256SUMS` checks the files.
+The wheel is built by maturin, from a virtual environment in the folder of the build.
 """
 import argparse
+import glob
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -23,9 +28,16 @@ import tempfile
 # The folder of checks stays as it is.
 sys.dont_write_bytecode = True
 import dependencies  # noqa: E402
+import wheel as wheels  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHELLS = {"bash": "sluice.bash", "zsh": "_sluice", "fish": "sluice.fish"}
+# Where shells look for completions below the `share` of an environment.
+WHEEL_PLACES = {
+    "completions/sluice.bash": "bash-completion/completions/sluice",
+    "completions/_sluice": "zsh/site-functions/_sluice",
+    "completions/sluice.fish": "fish/vendor_completions.d/sluice.fish",
+}
 PAGES = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "CITATION.cff"]
 
 
@@ -59,12 +71,95 @@ def build(profile):
     return os.path.join(target(), profile, "sluice")
 
 
+def build_wheel():
+    """Builds the wheel and returns its path."""
+    venv, out = os.path.join(target(), "venv"), os.path.join(target(), "wheels")
+    python = os.path.join(venv, "bin", "python")
+    if not os.path.exists(python):
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    subprocess.run([python, "-m", "pip", "--quiet", "install", "maturin>=1.9,<2"], check=True)
+    for old in glob.glob(os.path.join(out, "*.whl")):
+        os.remove(old)
+    command = [os.path.join(venv, "bin", "maturin"), "build", "--release", "--locked", "--interpreter", python, "--out", out]
+    subprocess.run(command, cwd=os.path.join(ROOT, "python"), check=True, env=os.environ | environment() | {"CARGO_TARGET_DIR": target()})
+    (path,) = glob.glob(os.path.join(out, "*.whl"))
+    return path
+
+
+def refuse_paths(name, data):
+    for path in machine_paths():
+        if path.encode() in data:
+            sys.exit(f"{name} holds the path {path} of this machine: let checks/release.py build it")
+
+
+def read(*path):
+    with open(os.path.join(*path), "rb") as file:
+        return file.read()
+
+
+def shell_files(binary):
+    """Completions and manual pages by their names in an archive."""
+    files = {}
+    for shell, file in SHELLS.items():
+        files[f"completions/{file}"] = subprocess.check_output([binary, "completions", shell])
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([binary, "man", "-o", folder], check=True)
+        for page in sorted(os.listdir(folder)):
+            if page.endswith(".1"):
+                files[f"man/man1/{page}"] = read(folder, page)
+    return files
+
+
+def licences(product):
+    """Notices of the crates in a product, and of Rust's library."""
+    rust = read(sysroot(), "share", "doc", "rust", "COPYRIGHT-library.html")
+    return {"THIRD-PARTY": dependencies.notices(product).encode(), "THIRD-PARTY-rust-library.html": rust}
+
+
+def write_archive(binary, name, shells, output):
+    """Packs the binary and returns the path of the archive."""
+    files = {"sluice": read(binary), **shells, **licences(dependencies.BINARY)}
+    refuse_paths(binary, files["sluice"])
+    files |= {page: read(ROOT, page) for page in PAGES}
+    files["sluice.cdx.json"] = dependencies.sbom(dependencies.BINARY).encode()
+    path = os.path.join(output, f"{name}.tar.gz")
+    with open(path, "wb") as out, gzip.GzipFile("", "wb", 9, out, 0) as packed, tarfile.open(fileobj=packed, mode="w") as tar:
+        for entry, data in sorted(files.items()):
+            info = tarfile.TarInfo(f"{name}/{entry}")
+            info.size, info.mode = len(data), 0o755 if entry == "sluice" else 0o644
+            tar.addfile(info, io.BytesIO(data))
+    return path
+
+
+def write_wheel(built, shells, output):
+    """Packs a wheel of maturin's again, with all that belongs to it, and returns its path."""
+    texts = {page: read(ROOT, page) for page in PAGES if page.startswith("LICENSE-")} | licences(dependencies.WHEEL)
+    shared = {WHEEL_PLACES.get(name, name): data for name, data in shells.items()}
+    files = wheels.with_parts(wheels.entries(built), texts, dependencies.sbom(dependencies.WHEEL).encode(), shared)
+    for name, data in sorted(files.items()):
+        refuse_paths(f"{name} of {built}", data)
+    path = os.path.join(output, os.path.basename(built))
+    with open(path, "wb") as out:
+        out.write(wheels.packed(files))
+    print(f"{path}: {os.path.getsize(path)} bytes; needs glibc {wheels.glibc(files)}")
+    return path
+
+
+def write_sums(paths, output):
+    """Writes the SHA-256 of files as `sha256sum` does."""
+    lines = [f"{hashlib.sha256(read(path)).hexdigest()}  {os.path.basename(path)}\n" for path in sorted(paths)]
+    with open(os.path.join(output, "SHA256SUMS"), "w", encoding="utf-8") as out:
+        out.writelines(lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", help="a binary that exists")
-    parser.add_argument("--profile", default="dist", help="profile of the build")
+    parser.add_argument("--wheel", help="a wheel of maturin's that exists")
+    parser.add_argument("--no-wheel", action="store_true", help="the archive alone")
+    parser.add_argument("--profile", default="dist", help="profile of the binary's build")
     parser.add_argument("--most-bytes", type=int, help="largest size of the binary")
-    parser.add_argument("--output", default=os.path.join(ROOT, "target", "dist"), help="folder of the archive")
+    parser.add_argument("--output", default=os.path.join(ROOT, "target", "dist"), help="folder of archive and wheel")
     parser.add_argument("--environment", action="store_true", help="prints the build's settings")
     args = parser.parse_args()
     if args.environment:
@@ -73,35 +168,14 @@ def main():
     binary = args.binary or build(args.profile)
     size = os.path.getsize(binary)
     doctor = json.loads(subprocess.check_output([binary, "doctor", "--json"]))
-    name = f"sluice-{doctor['version']}-{doctor['platform']}"
-    with open(binary, "rb") as code:
-        files = {f"{name}/sluice": (code.read(), 0o755)}
-    for path in machine_paths():
-        if path.encode() in files[f"{name}/sluice"][0]:
-            sys.exit(f"{binary} holds the path {path} of this machine: build it without --binary")
-    for shell, file in SHELLS.items():
-        script = subprocess.check_output([binary, "completions", shell])
-        files[f"{name}/completions/{file}"] = (script, 0o644)
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([binary, "man", "-o", folder], check=True)
-        for page in sorted(os.listdir(folder)):
-            if page.endswith(".1"):
-                with open(os.path.join(folder, page), "rb") as text:
-                    files[f"{name}/man/man1/{page}"] = (text.read(), 0o644)
-    for page in PAGES:
-        with open(os.path.join(ROOT, page), "rb") as text:
-            files[f"{name}/{page}"] = (text.read(), 0o644)
-    files[f"{name}/THIRD-PARTY"] = (dependencies.notices().encode(), 0o644)
-    with open(os.path.join(sysroot(), "share", "doc", "rust", "COPYRIGHT-library.html"), "rb") as text:
-        files[f"{name}/THIRD-PARTY-rust-library.html"] = (text.read(), 0o644)
     os.makedirs(args.output, exist_ok=True)
-    path = os.path.join(args.output, f"{name}.tar.gz")
-    with open(path, "wb") as out, gzip.GzipFile("", "wb", 9, out, 0) as packed, tarfile.open(fileobj=packed, mode="w") as tar:
-        for entry, (data, mode) in sorted(files.items()):
-            info = tarfile.TarInfo(entry)
-            info.size, info.mode = len(data), mode
-            tar.addfile(info, io.BytesIO(data))
-    print(f"{path}: {os.path.getsize(path)} bytes; the binary has {size}")
+    shells = shell_files(binary)
+    archive = write_archive(binary, f"sluice-{doctor['version']}-{doctor['platform']}", shells, args.output)
+    print(f"{archive}: {os.path.getsize(archive)} bytes; the binary has {size}")
+    made = [archive]
+    if not args.no_wheel:
+        made.append(write_wheel(args.wheel or build_wheel(), shells, args.output))
+    write_sums(made, args.output)
     if args.most_bytes and size > args.most_bytes:
         sys.exit(f"the binary has {size} bytes; at most {args.most_bytes} are allowed")
 

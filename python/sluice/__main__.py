@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from . import _native
@@ -17,5 +18,13 @@ def main(arguments: list[str] | None = None) -> int:
     return _native.main(words)
 
 
+def script() -> int:
+    """Run the command line as the only work of the process."""
+    # Python notes Ctrl-C and acts when its own code runs again, which is after the command. With the system's action Ctrl-C
+    # ends the process at once, as it ends the binary; commands that end with complete files set an action of their own.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return main()
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(script())

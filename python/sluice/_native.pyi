@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
 
+from .digest import Digest
+
 VERSION: str
 """Version of Sluice."""
 
@@ -34,6 +36,22 @@ class Table:
     def to_dict(self) -> dict[str, list[Any]]:
         """Return all columns as lists by name, from which pandas makes a frame without pyarrow."""
 
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return the rows as dicts."""
+
+    def to_pandas(self) -> Any:
+        """Return the table as a ``pandas.DataFrame``."""
+
+    def to_polars(self) -> Any:
+        """Return the table as a ``polars.DataFrame``, without a copy."""
+
+    def slice(self, start: int, count: int) -> Table:
+        """Return the rows from ``start`` on, ``count`` of them or as many as there are."""
+
+    def divided(self, columns: Sequence[tuple[str, str, float]]) -> Table:
+        """Return the table with columns of numbers divided and renamed: name, new name, divisor."""
+
+    def _repr_html_(self) -> str: ...
     def to_parquet(self) -> bytes:
         """Return the table as bytes of a Parquet file; equal tables give equal bytes."""
 
@@ -43,7 +61,9 @@ class Packet:
     """A packet that a switch sent or lost, as a property gets it."""
 
     number: int
-    time_ps: int
+    time_ns: float
+    port: int | None
+    port_name: str | None
     dev_port: int | None
     queue: int | None
     bytes: builtins.bytes
@@ -59,13 +79,13 @@ class Switch:
         self,
         arguments: Sequence[str],
         properties: Sequence[tuple[str, Callable[[Packet], str | None]]],
-        agent: tuple[Callable[[int, bytes], list[str] | None], int | float | str] | None,
+        agent: tuple[Callable[[float, Digest], list[str] | None], int | float | str] | None,
     ) -> None: ...
     @property
     def warnings(self) -> list[str]: ...
     @property
-    def time_ps(self) -> int: ...
-    def send(self, frame: bytes, port: int, time: int | float | str) -> None: ...
+    def time_ns(self) -> float: ...
+    def send(self, frame: bytes, port: int | str, time: int | float | str) -> None: ...
     def run_until(self, time: int | float | str) -> None: ...
     def drain(self) -> None: ...
     def commands(self, commands: Sequence[str], time: int | float | str | None = None) -> None: ...
@@ -102,7 +122,7 @@ def call(arguments: Sequence[str]) -> tuple[int, bytes, str]:
 def replay_network(
     arguments: Sequence[str],
     properties: Sequence[tuple[str, Callable[[Packet], str | None]]],
-    agent: tuple[Callable[[str, int, bytes], list[str] | None], int | float | str] | None,
+    agent: tuple[Callable[[str, float, Digest], list[str] | None], int | float | str] | None,
 ) -> tuple[int, bytes, str]:
     """Run ``sluice replay --topology`` with callables; return what ``call`` returns."""
 
@@ -121,3 +141,18 @@ def parquet_table(content: bytes) -> Table: ...
 def from_toml(text: str, origin: str) -> str: ...
 def to_toml(json: str) -> str: ...
 def picoseconds(time: int | float | str) -> int: ...
+def topology(text: str, file: str | None = None) -> str:
+    """Return a topology as JSON: of a builder's text, or of a file's text with the file's name."""
+
+def line_chart(
+    title: str,
+    x: str,
+    y: str,
+    series: Sequence[tuple[str, Sequence[tuple[float, float]], str]],
+    log_x: bool = False,
+    top: float | None = None,
+) -> str:
+    """Return a chart as SVG."""
+
+def graph_chart(heading: str, nodes: Sequence[tuple[int, str, str]], edges: Sequence[tuple[int, int, str]]) -> str:
+    """Return a graph in columns as SVG."""

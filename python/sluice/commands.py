@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _native
 from ._native import Error
+from .options import TIMES
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,9 @@ class Called:
     def json(self) -> Any:
         """Return the output of a command with ``--json``."""
         return json.loads(self.output)
+
+    def __repr__(self) -> str:
+        return f"Called(code={self.code}, {len(self.output)} bytes of output)"
 
 
 def run(*arguments: str | os.PathLike[str]) -> Called:
@@ -77,6 +85,47 @@ def flags(options: Mapping[str, Any]) -> list[str]:
                 continue
             words.append(name if one is True else f"{name}={_word(one)}")
     return words
+
+
+def takes(*kinds: Any) -> Callable[[F], F]:
+    """Give a function that takes ``**options`` the signature with these options, which notebooks show and complete."""
+
+    def with_signature(function: F) -> F:
+        signature = inspect.signature(function)
+        own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        named = [
+            inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+            for options in kinds
+            for key, kind in options.__annotations__.items()
+            if key not in signature.parameters
+        ]
+        function.__signature__ = signature.replace(parameters=[*own, *named])  # type: ignore[attr-defined]
+        return function
+
+    return with_signature
+
+
+def words_of(options: Mapping[str, Any], *kinds: Any) -> list[str]:
+    """Return the options of a method as the command line takes them; a number for a time is of nanoseconds.
+
+    Args:
+        kinds: the types of :mod:`sluice.options` whose keys are allowed.
+
+    Raises:
+        Error: if there is no such option, with the nearest one.
+    """
+    known = {key for kind in kinds for key in kind.__annotations__}
+    for key in options:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            listed = f"did you mean `{near[0]}`?" if near else f"options are {', '.join(sorted(known))}"
+            raise Error(f"there is no option `{key}`\n  = help: {listed}")
+    return flags({key: _time(value) if key in TIMES else value for key, value in options.items()})
+
+
+def _time(value: Any) -> Any:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return f"{_native.picoseconds(value)}ps" if is_number else value
 
 
 def settings(params: Mapping[str, Any] | None) -> list[str]:

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import _native
+from . import _native, units
 from ._native import Error, Table
+from .chart import Chart, inline
+from .frames import cell
+from .plots import figure
 from .record import html_table, table_of
 from .storage import Target
 
@@ -105,13 +108,13 @@ class Dataset:
         """A row for each complete run: ``digest``, the swept keys, ``program``, ``seed``, and every number of the run; of a
         scenario ``scenario``, ``profile``, ``passed``, ``checks`` and the saved numbers.
 
-        Slowdowns (``avg``, ``p50``, ``p99``, and those of small and large messages) are in thousandths. If all runs are there,
-        they are relative to the ideal time that the experiment asks for; before, to the program's own.
+        Slowdowns (``avg``, ``p50``, ``p99``, and those of small and large messages) are ratios: 1.0 is as fast as alone. If all
+        runs are there, they are relative to the ideal time that the experiment asks for; before, to the program's own.
         """
         content = self._read(RUNS)
         if content is not None and not self.missing:
-            return _native.parquet_table(content)
-        return table_of(self.rows())
+            return units.of_runs(_native.parquet_table(content))
+        return units.of_runs(table_of(self.rows()))
 
     @property
     def checks(self) -> Table:
@@ -138,23 +141,42 @@ class Dataset:
         return rows
 
     def messages(self, digest: str) -> Table:
-        """Return the messages of a run: ``pair``, ``from``, ``to``, ``bytes``, ``start_ps``, ``end_ps`` and others."""
+        """Return the messages of a run: ``pair``, ``from``, ``to``, ``bytes``, ``start_ns``, ``end_ns`` and others."""
         content = self._read(f"runs/{digest}/flows.parquet")
         if content is None:
             self.record(digest)  # Raises an error if there is no run.
             raise Error(f"run {digest} is of a scenario, which has no messages")
-        return _native.parquet_table(content)
+        return units.of_messages(_native.parquet_table(content))
+
+    def plot(self, number: str = "avg", x: str | None = None) -> Chart:
+        """Draw a number of the complete runs over a swept key: the mean of the seeds, with a line for each program.
+
+        Args:
+            number: a column of ``runs``.
+            x: the swept key; by default the only one whose values are numbers.
+        """
+        plan = self.plan
+        return figure(self.runs, list(plan[0]["axes"]) if plan else [], number, x)
 
     def __repr__(self) -> str:
-        return f"Dataset({self.url!r})"
+        plan = self.plan
+        return f"Dataset({self.url!r}, {len(plan) - len(self._incomplete(plan))} of {len(plan)} runs)"
+
+    def _incomplete(self, plan: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        missing = set(self.missing)
+        return [run for run in plan if run["digest"] in missing]
 
     def _repr_html_(self) -> str:
         shown: Sequence[str] = ("program", "seed", "avg", "p50", "p99", "passed")
         runs = self.runs
         axes = list(self.plan[0]["axes"]) if self.plan else []
         head = [name for name in [*axes, *shown] if name in runs.column_names]
-        rows = list(zip(*(runs[name] for name in head)))
-        return f"{len(runs)} of {len(self.plan)} runs" + html_table(head, rows[:20])
+        rows = [[cell(value) for value in row] for row in zip(*(runs[name] for name in head))]
+        table = f"{len(runs)} of {len(self.plan)} runs" + html_table(head, rows[:20])
+        try:
+            return table + inline(self.plot().svg)
+        except Error:
+            return table  # No swept key has numbers, or the runs have no slowdown.
 
 
 def _numbers(record: dict[str, Any]) -> dict[str, Any]:

@@ -7,17 +7,27 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import _native
+from . import _native, units
 from ._native import Table
 from .bundle import Bundle
-from .commands import flags, run
+from .chart import Chart, inline
+from .commands import flags, run, takes, words_of
+from .options import P4Options, RunOptions
 from .p4 import P4
+from .plots import figure
+from .progress import Shown, watching
 from .record import Record, html_table, table_of
 from .scenarios import Outcomes, run_here
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Source = str | os.PathLike[str] | Mapping[str, Any]
+
+PLOTS = ("slowdown.svg", "sizes.svg")
+"""Drawings of ``sluice run -o``; the first one is that of a contest."""
 
 
 class Experiment:
@@ -29,11 +39,10 @@ class Experiment:
         p4: options with which P4 programs are read: ``D``, ``U``, ``I`` and ``include`` with lists, ``arch``.
     """
 
-    def __init__(self, source: Source, folder: str | os.PathLike[str] | None = None, **p4: Any) -> None:
-        self.p4 = P4.taken(p4)
-        if p4:
-            known = "folder, D, U, I, include and arch"
-            raise _native.Error(f"an experiment has no option `{next(iter(p4))}`\n  = help: options are {known}")
+    @takes(P4Options)
+    def __init__(self, source: Source, folder: str | os.PathLike[str] | None = None, **p4: Unpack[P4Options]) -> None:
+        words_of(p4, P4Options)  # Raises the error of an option that is none.
+        self.p4 = P4.taken(dict(p4))
         self.origin, self.text, beside = "experiment.toml", "", Path()
         if isinstance(source, Mapping):
             self.text = _native.to_toml(json.dumps(source))
@@ -99,16 +108,20 @@ class Experiment:
             ]
         )
 
-    def run(self, out: str | os.PathLike[str] | None = None, threads: int = 1, **options: Any) -> Results | Outcomes:
+    @takes(RunOptions)
+    def run(
+        self, out: str | os.PathLike[str] | None = None, threads: int = 1, **options: Unpack[RunOptions]
+    ) -> Results | Outcomes:
         """Run the experiment in this process and return its results: :class:`Results` of a contest, :class:`Outcomes` of
-        scenarios.
+        scenarios. A notebook shows a bar of the finished runs, and a terminal a line.
 
         Args:
             out: folder for all files of ``sluice run -o``, or of scenarios for a :class:`Dataset`; runs that it has are not run
                 again.
             threads: number of threads that share the runs of a contest; results do not depend on it.
-            options: options of ``sluice run`` for contests, such as ``filter="id"``.
+            options: options of ``sluice run`` for contests, such as ``seeds=3``.
         """
+        own = words_of(options, RunOptions)
         bundle, opened = self.bundle()
         with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
             target = Path(folder) / "out" if out is None else Path(out)
@@ -117,7 +130,14 @@ class Experiment:
                     text = f"scenarios take no option `{next(iter(options))}` here"
                     raise _native.Error(f"{text}\n  = help: `over` has seeds and a grid")
                 return run_here(opened, target)
-            return report(bundle, Path(folder) / "files", target, flags({"threads": threads, **options}))
+            # These options change which runs there are.
+            is_other = "seeds" in options or "watch_flow" in options
+            digests = None if is_other else {digest for digest, *_ in opened.runs()}
+            with watching(target, digests, Shown()):
+                return report(bundle, Path(folder) / "files", target, [*flags({"threads": threads}), *own])
+
+    def __repr__(self) -> str:
+        return f"Experiment({self.to_dict().get('name', self.origin)!r})"
 
 
 def report(bundle: Bundle, root: Path, out: Path, words: Sequence[str] = ()) -> Results:
@@ -131,8 +151,9 @@ def report(bundle: Bundle, root: Path, out: Path, words: Sequence[str] = ()) -> 
         changed = _native.Error(text)
         changed.code = error.code
         raise changed from None
-    tables = [_native.read_parquet(out / name) for name in ("sweep.parquet", "flows.parquet")]
-    return Results(value, *tables)
+    runs, messages = (_native.read_parquet(out / name) for name in ("sweep.parquet", "flows.parquet"))
+    plots = {name: (out / name).read_text() for name in PLOTS if (out / name).is_file()}
+    return Results(value, units.of_runs(runs), units.of_messages(messages), plots)
 
 
 def _flat(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
@@ -150,18 +171,29 @@ class Results(Record):
     ``contests`` has one element for each combination of the swept values.
     """
 
-    __slots__ = ("messages", "runs")
+    __slots__ = ("messages", "plots", "runs")
 
     runs: Table
-    """A row for each run: ``digest``, the swept keys, ``program``, ``seed``, and every number of the run (slowdowns are in
-    thousandths; times are in the unit that the name says)."""
+    """A row for each run: ``digest``, the swept keys, ``program``, ``seed``, and every number of the run. Slowdowns (``avg``,
+    ``p50``, ``p99``, and those of small and large messages) are ratios: 1.0 is as fast as alone."""
     messages: Table
-    """A row for each message: ``run``, sender, receiver, ``bytes``, ``start_ps``, ``end_ps``, ``own_alone_ps``, and others."""
+    """A row for each message: ``run``, sender, receiver, ``bytes``, ``start_ns``, ``end_ns``, ``own_alone_ns``, ``slowdown``, and
+    others."""
+    plots: dict[str, str]
+    """The drawings that ``sluice run -o`` writes, texts of SVG files by name: ``slowdown.svg`` and ``sizes.svg``; none of an
+    experiment with swept keys."""
 
-    def __init__(self, value: Mapping[str, Any], runs: Table | None = None, messages: Table | None = None) -> None:
+    def __init__(
+        self,
+        value: Mapping[str, Any],
+        runs: Table | None = None,
+        messages: Table | None = None,
+        plots: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(value)
         object.__setattr__(self, "runs", runs)
         object.__setattr__(self, "messages", messages)
+        object.__setattr__(self, "plots", dict(plots or {}))
 
     @property
     def passed(self) -> bool:
@@ -171,6 +203,28 @@ class Results(Record):
             contest["error"] for contest in contests
         )
 
+    def plot(self, number: str = "avg", x: str | None = None) -> Chart:
+        """Draw a number of the runs over a swept key, with a line for each program; without swept keys, the shares of messages
+        by their slowdown.
+
+        Args:
+            number: a column of ``runs``.
+            x: the swept key; by default the only one whose values are numbers.
+        """
+        drawn = self.plots.get(PLOTS[0])
+        if drawn is not None and number == "avg" and x is None:
+            return Chart(drawn)
+        return figure(self.runs, self._axes(), number, x)
+
+    def _axes(self) -> list[str]:
+        contests = self._value["contests"]
+        return list(contests[0]["sweep"]) if contests else []
+
+    def __repr__(self) -> str:
+        contests = self._value["contests"]
+        state = "all expectations hold" if self.passed else "an expectation fails"
+        return f"Results({len(contests)} contests, {len(self.runs)} runs, {len(self.messages)} messages; {state})"
+
     def _repr_html_(self) -> str:
         rows = []
         for contest in self._value["contests"]:
@@ -179,4 +233,8 @@ class Results(Record):
                 numbers = program["numbers"]
                 figures = [f"{numbers[name]['mean'] / 1000:.2f}" for name in ("avg", "p50", "p95", "p99")]
                 rows.append((axes, program["label"], *figures))
-        return html_table(("sweep", "program", "slowdown", "50 %", "95 %", "99 %"), rows)
+        table = html_table(("sweep", "program", "slowdown", "50 %", "95 %", "99 %"), rows)
+        try:
+            return table + inline(self.plot().svg)
+        except _native.Error:
+            return table  # No swept key has numbers.

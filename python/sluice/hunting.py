@@ -8,15 +8,19 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 from .bundle import Bundle
-from .commands import flags, settings
+from .commands import settings, takes, words_of
+from .options import HuntOptions
 from .p4 import P4
 from .record import Record, html_table
 from .tasks import fuzz
 from .workers import Task, execute
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 SECONDS = 30
 """Seconds of a task of a hunt that ends by time; after each task a worker gets the inputs that others found."""
@@ -38,7 +42,7 @@ class Corpus:
         return {name: content for name, content in self.files.items() if name not in known}
 
 
-@dataclass
+@dataclass(repr=False)
 class Hunted:
     """Result of a hunt on many workers."""
 
@@ -79,12 +83,16 @@ class Hunted:
                 seen.add(key)
                 self.findings.append(Record({**failure, "seed": seed}))
 
+    def __repr__(self) -> str:
+        return f"Hunted({self.inputs} inputs, {len(self.findings)} findings, {len(self.corpus)} inputs in the corpus)"
+
     def _repr_html_(self) -> str:
         rows = [(one["property"], one["text"], len(one["packets"])) for one in self.findings]
         head = f"{self.inputs} inputs, {len(self.corpus)} in the corpus"
         return head + html_table(("property", "finding", "packets"), rows)
 
 
+@takes(HuntOptions)
 def hunt(
     program: str | os.PathLike[str],
     *,
@@ -96,7 +104,7 @@ def hunt(
     address: str | None = None,
     workers: int | None = None,
     progress: Callable[[Hunted], None] | None = None,
-    **options: Any,
+    **options: Unpack[HuntOptions],
 ) -> Hunted:
     """Hunt for packets that break a property of a program, on local processes or on a Ray cluster.
 
@@ -121,10 +129,11 @@ def hunt(
     if (hours is None) == (inputs is None):
         raise _native.Error("a hunt takes either hours or inputs")
     lanes = workers or _processors(address)
-    p4 = P4.taken(options)
-    named = {key: os.fspath(options.pop(key)) for key in _NAMED if _is_file(options.get(key))}
+    rest: dict[str, Any] = dict(options)
+    p4 = P4.taken(rest)
+    named = {key: os.fspath(rest.pop(key)) for key in _NAMED if _is_file(rest.get(key))}
     bundle = Bundle.of_program(os.fspath(program), p4, named)
-    words = [*settings(params), *flags(options)]
+    words = [*settings(params), *words_of(rest, HuntOptions)]
     shared, result = Corpus(), Hunted()
     seen: set[tuple[str, str]] = set()
     if corpus is not None and Path(corpus).is_dir():

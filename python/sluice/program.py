@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import html
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._native import Table
-from .commands import flags, run, settings
+from .chart import heat_table
+from .commands import flags, run, settings, takes, words_of
+from .digest import Digest
+from .options import FuzzOptions, P4Options, ReplayOptions, ReportOptions, Time
 from .p4 import P4
 from .record import Record, html_table
-from .switch import Switch
+from .switch import Port, Switch
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Source = str | os.PathLike[str]
 
@@ -31,14 +38,16 @@ class Program:
         Error: if there is no such program, or the file has mistakes.
     """
 
+    @takes(P4Options)
     def __init__(
         self,
         source: Source,
         params: Mapping[str, Any] | None = None,
         chip: Source = "tofino2",
-        **p4: Any,
+        **p4: Unpack[P4Options],
     ) -> None:
-        words = [*P4.taken(p4).words(), *flags(p4)]
+        words_of(p4, P4Options)  # Raises the error of an option that is none.
+        words = P4.taken(dict(p4)).words()
         self._words = [os.fspath(source), f"--chip={os.fspath(chip)}", *settings(params), *words]
         self.source = os.fspath(source)
         self._described = run("programs", *self._words, "--json").json()
@@ -63,21 +72,34 @@ class Program:
         """Return the program in Sluice's text form, which is a ``.sluice`` file."""
         return run("programs", *self._words, "--ir").text
 
-    def report(self, **options: Any) -> Report:
+    @takes(ReportOptions)
+    def report(self, **options: Unpack[ReportOptions]) -> Report:
         """Place the program and return the report; a program that does not fit has a report, too.
 
         Args:
             options: options of ``sluice report``, such as ``objective="latency"``, ``without="overlay"``, ``why_not=True``.
         """
-        words = [*self._words, *flags(options)]
+        words = [*self._words, *words_of(options, ReportOptions)]
         return Report(run("report", *words, "--json").json(), words)
 
-    def switch(self, **options: Any) -> Switch:
-        """Return a switch that runs the program; see :class:`Switch` for the options."""
-        return Switch(self._words, **options)
+    @takes(ReplayOptions)
+    def switch(
+        self,
+        *,
+        properties: Mapping[str, Callable[[_native.Packet], str | None]] | None = None,
+        agent: Callable[[float, Digest], list[str] | None] | None = None,
+        agent_latency: Time = "100us",
+        **options: Unpack[ReplayOptions],
+    ) -> Switch:
+        """Return a switch that runs the program; see :class:`Switch` for the arguments."""
+        return Switch(self._words, properties=properties, agent=agent, agent_latency=agent_latency, **options)
 
+    @takes(ReplayOptions)
     def replay(
-        self, captures: Source | Mapping[Any, Source] | None = None, sent: bool = False, **options: Any
+        self,
+        captures: Source | Mapping[Port, Source] | None = None,
+        sent: bool = False,
+        **options: Unpack[ReplayOptions],
     ) -> Replay:
         """Send captures through one switch.
 
@@ -86,22 +108,28 @@ class Program:
             sent: keep the packets that the switch sends, as :attr:`Replay.sent`.
             options: options of ``sluice replay``, such as ``check=True``, ``buffer="tofino2"``, ``queue_limit=100``.
         """
-        return replayed([*self._words, *inputs(captures), *flags(options)], sent)
+        return replayed([*self._words, *inputs(captures), *words_of(options, ReplayOptions)], sent)
 
-    def fuzz(self, inputs: int | None = None, seed: int = 1, output: Source | None = None, **options: Any) -> Hunt:
+    @takes(FuzzOptions)
+    def fuzz(self, inputs: int | None = None, seed: int = 1, **options: Unpack[FuzzOptions]) -> Hunt:
         """Hunt for packets that break a property of the program.
 
         Args:
             inputs: number of inputs, each of about 200 packets; without it and without ``time``, the hunt takes 60 s.
             seed: seed of every random number; with ``inputs``, the result depends on nothing else.
-            output: folder for captures and entries of each finding.
-            options: options of ``sluice fuzz``, such as ``time="10s"``, ``buffer="random"``, ``mutants=True``.
+            options: options of ``sluice fuzz``, such as ``output``, a folder for captures and entries of each finding,
+                ``time="10s"``, ``buffer="random"``, ``mutants=True``.
         """
-        words = flags({"cases": inputs, "seed": seed, "output": output, **options})
+        words = [*flags({"cases": inputs, "seed": seed}), *words_of(options, FuzzOptions)]
         return Hunt(run("fuzz", *self._words, *words, "--json").json())
 
     def __repr__(self) -> str:
         return f"Program({' '.join(self._words)})"
+
+    def _repr_html_(self) -> str:
+        rows = [(row["key"], row["default"], row["doc"]) for row in self._described["params"]]
+        head = f"<b>{html.escape(self.name)}</b>: {html.escape(self.summary)}"
+        return head + (html_table(("parameter", "default", "meaning"), rows) if rows else "")
 
 
 def inputs(captures: Source | Mapping[Any, Source] | None) -> list[str]:
@@ -161,14 +189,28 @@ class Report(Record):
         if not value["fits"]:
             return head + f"does not fit<pre>{self.text()}</pre>"
         used = value["stages_used"]
-        totals = [row for row in value["resources"]["totals"] if row["used"]]
-        totals.sort(key=lambda row: -row["percent"])
-        rows = [(row["id"], row["used"], row["available"], f"{row['percent']} %") for row in totals]
         facts = (
             f"fits, {used['total']} stages (ingress {used['ingress']}, egress {used['egress']}), "
-            f"{value['latency']['total_ns']} ns"
+            f"{value['latency']['total_ns']} ns; percent of each stage's units:"
         )
-        return head + facts + html_table(("resource", "used", "available", "share"), rows)
+        return head + facts + self._stages()
+
+    def _stages(self) -> str:
+        """Return the resources of each stage as a table of shades."""
+        resources, stages = self._value["resources"], self._value["resources"]["stages"]
+        rows = []
+        for total in sorted(resources["totals"], key=lambda row: -float(row["percent"])):
+            each = total["available"] / len(stages)
+            shares = [stage["used"].get(total["id"], 0) / each if each else None for stage in stages]
+            if total["used"]:
+                rows.append((f"{total['id']} {total['percent']} %", shares))
+        return heat_table("stage", [str(stage["stage"]) for stage in stages], rows)
+
+    def __repr__(self) -> str:
+        value, used = self._value, self._value.get("stages_used")
+        if not used:
+            return f"Report({value['program']} on {value['chip']}: does not fit: {value['reason']})"
+        return f"Report({value['program']} on {value['chip']}: fits, {used['total']} stages, {value['latency']['total_ns']} ns)"
 
 
 class Replay(Record):
@@ -188,11 +230,16 @@ class Replay(Record):
         super().__init__(value)
         object.__setattr__(self, "sent", sent)
 
-    def _repr_html_(self) -> str:
+    def _counts(self) -> list[tuple[str, Any]]:
         packets = self._value.get("packets") or {}
         drops = self._value.get("drops") or {}
-        rows = [*packets.items(), *((f"drop: {reason}", count) for reason, count in drops.items())]
-        return html_table(("packets", "count"), rows)
+        return [*packets.items(), *((f"drop: {reason}", count) for reason, count in drops.items())]
+
+    def __repr__(self) -> str:
+        return f"Replay({', '.join(f'{name} {count}' for name, count in self._counts())})"
+
+    def _repr_html_(self) -> str:
+        return html_table(("packets", "count"), self._counts())
 
 
 class Hunt(Record):
@@ -202,6 +249,9 @@ class Hunt(Record):
     """
 
     __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"Hunt({self._value['cases']} inputs, {len(self._value['failures'])} findings)"
 
     def _repr_html_(self) -> str:
         rows = [(kind, of["hit"], of["total"]) for kind, of in self._value["coverage"].items()]

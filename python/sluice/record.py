@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ._native import Table
+from .frames import cell, html_table
+
+__all__ = ["Record", "html_table", "table_of"]
+
+NAMES = ("name", "id", "table", "counter", "port")
+"""Keys whose columns are first."""
+KEYS = 12
+"""Keys that a record shows as a text."""
 
 
 class Record(Mapping[str, Any]):
@@ -43,7 +50,12 @@ class Record(Mapping[str, Any]):
         return sorted([*super().__dir__(), *self._value])
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._value!r})"
+        shown = [f"{key}={_brief(self._value[key])}" for key in list(self._value)[:KEYS]]
+        more = [f"and {len(self._value) - KEYS} keys"] if len(self._value) > KEYS else []
+        return f"{type(self).__name__}({', '.join([*shown, *more])})"
+
+    def _repr_html_(self) -> str:
+        return html_table(("key", "value"), [(key, _brief(value)) for key, value in self._value.items()])
 
     def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
         return type(self), (self._value,)
@@ -56,13 +68,14 @@ class Record(Mapping[str, Any]):
     def table(self, key: str) -> Table:
         """Return a list of objects, such as ``"tables"`` of a report, as an Arrow table.
 
-        Columns are the keys of the objects; a value that is an object or a list is its JSON text.
+        Columns are the keys of the objects, names first; a value that is an object or a list is its JSON text.
         """
         rows = self._value.get(key)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             lists = [name for name, value in self._value.items() if value and _is_rows(value)]
             raise KeyError(f"`{key}` is not a list of objects; lists are {', '.join(lists)}")
-        return table_of(rows)
+        # The keys of JSON are sorted; a table begins with what its rows are called.
+        return table_of([{**{name: row[name] for name in NAMES if name in row}, **row} for row in rows])
 
 
 def _is_rows(value: Any) -> bool:
@@ -97,8 +110,10 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def html_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Return a table of a notebook."""
-    cells = "".join(f"<th>{html.escape(str(name))}</th>" for name in head)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(value))}</td>" for value in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+def _brief(value: Any) -> str:
+    """Return a value as a record shows it: a list or an object by its size."""
+    if isinstance(value, list):
+        return f"[{len(value)} elements]" if value else "[]"
+    if isinstance(value, dict):
+        return f"{{{len(value)} keys}}" if value else "{}"
+    return repr(value) if isinstance(value, str) and len(value) <= 40 else cell(value)

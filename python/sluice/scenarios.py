@@ -39,6 +39,11 @@ class Outcomes(Record):
         """True if all checks hold."""
         return all(one["passed"] for one in self._value["scenarios"])
 
+    def __repr__(self) -> str:
+        scenarios = self._value["scenarios"]
+        passed = sum(one["passed"] for one in scenarios)
+        return f"Outcomes({passed} of {len(scenarios)} scenarios passed)"
+
     def _repr_html_(self) -> str:
         head = ("scenario", "profile", "seed", "passed")
         rows = [[one["id"], *(one[name] for name in head[1:])] for one in self._value["scenarios"]]

@@ -39,7 +39,7 @@ class Target:
     def filesystem(self) -> tuple[Any, str]:
         """Return the file system of the URL, and the path there."""
         try:
-            import fsspec  # type: ignore[import-untyped]
+            import fsspec
         except ImportError:
             raise Error(f"{self.url}: a URL needs the package fsspec\n  = help: pip install fsspec") from None
         system, path = fsspec.core.url_to_fs(self.url)

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 import uuid
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 from .bundle import Bundle
+from .commands import takes
 from .dataset import FAILURES, Dataset, plan_of
 from .experiment import Experiment, Source, report
+from .options import P4Options
+from .progress import Shown
 from .record import table_of
 from .scenarios import outcomes
 from .storage import Target
 from .workers import Task, execute
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Progress = Callable[[int, int, int], None]
 """Is called with the number of finished runs, of all runs, and of failed runs."""
 
 
+@takes(P4Options)
 def sweep(
     experiment: Experiment | Source,
     grid: Mapping[str, Sequence[Any]] | None = None,
@@ -34,7 +40,7 @@ def sweep(
     address: str | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
-    **p4: Any,
+    **p4: Unpack[P4Options],
 ) -> Dataset:
     """Run an experiment for every combination of values, program and seed, and return the dataset.
 
@@ -50,7 +56,7 @@ def sweep(
         out: folder of the dataset, or a URL that fsspec opens.
         address: of a Ray cluster (``"auto"``, ``"ray://host:10001"``); without it, processes of this machine do the runs.
         workers: number of runs at a time; by default one for each processor.
-        progress: is called after each run; by default a line is shown on a terminal.
+        progress: is called after each run; by default a notebook shows a bar, and a terminal a line.
         p4: options of P4 programs, as :class:`Experiment` takes them; an experiment that is one has its own.
     """
     if not isinstance(experiment, Experiment):
@@ -101,7 +107,9 @@ def do_runs(
     tasks = [Task(digest, "run", (index, digest)) for digest, index in first.items() if not target.has(digest)]
     failures: dict[str, str] = {}
     count = [len(first) - len(tasks)]
-    show = progress or _line
+    show = progress or Shown()
+    if progress is None:
+        show(count[0], len(first), 0)
 
     def done(digest: Any, good: bool, result: Any) -> None:
         count[0] += 1
@@ -124,10 +132,3 @@ def do_runs(
             target.put(FAILURES, table_of(rows).to_parquet())
             warnings.warn(f"{len(failed)} runs failed; `failures` of the dataset has their errors", stacklevel=3)
     return dataset
-
-
-def _line(done: int, total: int, failed: int) -> None:
-    """Show progress on a terminal."""
-    if sys.stderr.isatty():
-        end = "\n" if done == total else ""
-        print(f"\r{done} of {total} runs, {failed} failed", end=end, file=sys.stderr, flush=True)

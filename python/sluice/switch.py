@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import html
+import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _native
-from ._native import Table
-from .commands import flags
-from .record import html_table
+from ._native import Error, Table
+from .commands import takes, words_of
+from .digest import Digest
+from .frames import html_table
+from .options import ReplayOptions, Time
 
-Time = int | float | str
-"""Nanoseconds since the start, or a text such as ``"1.5us"``."""
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Port = int | str
+"""Number of a front-panel port, or its name: ``"1/0"`` (cage and lane), ``"Ethernet4"`` (with ``port_map``), ``"dev:137"``."""
 
 
 @dataclass(frozen=True)
@@ -21,22 +28,31 @@ class Run:
     """What a switch did since the last :meth:`Switch.take`, each table in order of time."""
 
     sent: Table
-    """``number`` of the received packet (uint64, from 0), ``time_ps`` of the first bit (int64), ``port`` of the front panel
-    (uint16, null for other ports), ``dev_port`` (uint16), ``queue`` (uint8), ``bytes`` (binary, without FCS)."""
+    """``number`` of the received packet (uint64, from 0), ``time_ns`` of the first bit (float64, exact to a picosecond), ``port``
+    of the front panel (uint16, null for other ports), ``port_name`` (text: the name of ``port_map``, the number, or ``dev:64``),
+    ``dev_port`` (uint16), ``queue`` (uint8), ``bytes`` (binary, without FCS)."""
     lost: Table
-    """Packets that ended inside: ``number`` (uint64), ``time_ps`` (int64), ``reason`` (text), ``absorbed`` (bool, true if the
+    """Packets that ended inside: ``number`` (uint64), ``time_ns`` (float64), ``reason`` (text), ``absorbed`` (bool, true if the
     program ended the packet on purpose)."""
     digests: Table
-    """``time_ps`` (int64), ``data`` (binary)."""
+    """``time_ns`` (float64), ``data`` (binary), and a column for each field of the program's digests by its name, such as
+    ``ipv4.src`` (uint64; binary above 64 bits), null in digests without it and in those of unknown layout (:class:`Digest`)."""
     violations: list[str]
     """Violations of properties, at most 100 in the life of a switch."""
 
-    def _repr_html_(self) -> str:
+    def _counts(self) -> list[tuple[str, int]]:
         reasons: dict[str, int] = {}
         for reason in self.lost["reason"]:
             reasons[reason] = reasons.get(reason, 0) + 1
-        rows = [("sent", len(self.sent)), *((f"lost: {reason}", n) for reason, n in sorted(reasons.items()))]
-        return html_table(("packets", "count"), rows) + "".join(f"<p>{text}</p>" for text in self.violations)
+        ends = [("sent", len(self.sent)), *((f"lost: {reason}", n) for reason, n in sorted(reasons.items()))]
+        return [*ends, ("digests", len(self.digests)), ("violations", len(self.violations))]
+
+    def __repr__(self) -> str:
+        return f"Run({', '.join(f'{name} {count}' for name, count in self._counts())})"
+
+    def _repr_html_(self) -> str:
+        texts = "".join(f"<p>{html.escape(text)}</p>" for text in self.violations[:10])
+        return html_table(("packets", "count"), self._counts()) + texts
 
 
 class TableEntries:
@@ -121,27 +137,28 @@ class Switch:
 
     Args:
         properties: callables by name. Each is called with every packet that is sent or lost (attributes ``number``,
-            ``time_ps``, ``dev_port``, ``queue``, ``bytes``, ``received``, ``reason``, ``absorbed``) and returns None, or a
-            sentence on how the property is violated.
-        agent: callable for digests: gets the time in picoseconds and the bytes, returns None or a list of commands such as
-            ``"table_add blocked drop 10.0.0.1 =>"``.
+            ``time_ns``, ``port``, ``port_name``, ``dev_port``, ``queue``, ``bytes``, ``received``, ``reason``, ``absorbed``) and
+            returns None, or a sentence on how the property is violated.
+        agent: callable for digests: gets the time in nanoseconds and a :class:`Digest`, bytes whose attribute ``fields`` has the
+            values by name; returns None or a list of commands such as ``"table_add blocked drop 10.0.0.1 =>"``.
         agent_latency: time from a digest to the effect of the agent's commands.
         options: options of ``sluice replay`` that describe the switch: ``buffer``, ``entries``, ``routes``, ``port_speed``,
             ``queue_limit``, ``scheduler``, ``seed``, ``objective`` and others.
     """
 
+    @takes(ReplayOptions)
     def __init__(
         self,
         words: Sequence[str],
         *,
-        properties: Mapping[str, Callable[[Any], str | None]] | None = None,
-        agent: Callable[[int, bytes], list[str] | None] | None = None,
+        properties: Mapping[str, Callable[[_native.Packet], str | None]] | None = None,
+        agent: Callable[[float, Digest], list[str] | None] | None = None,
         agent_latency: Time = "100us",
-        **options: Any,
+        **options: Unpack[ReplayOptions],
     ) -> None:
-        heard = None if agent is None else (agent, agent_latency)
+        heard = None if agent is None else (of_nanoseconds(agent), agent_latency)
         all_properties = list((properties or {}).items())
-        self._native = _native.Switch([*words, *flags(options)], all_properties, heard)
+        self._native = _native.Switch([*words, *words_of(options, ReplayOptions)], all_properties, heard)
         self.tables = Tables(self)
         names = self._native.names()
         self.registers = Cells(names["registers"], self._native.register)
@@ -150,26 +167,34 @@ class Switch:
         """Counters by name: cells that are not 0, with ``pipe``, ``index``, ``packets``, ``bytes``."""
 
     @property
-    def time(self) -> float:
+    def time_ns(self) -> float:
         """Nanoseconds up to which the switch has run."""
-        return self._native.time_ps / 1000
+        return self._native.time_ns
+
+    def __getattr__(self, name: str) -> Any:
+        new = {"time": "time_ns", "time_ps": "time_ns"}.get(name)
+        raise AttributeError(f"a switch has no `{name}`" + (f"; `{new}` is its time in nanoseconds" if new else ""))
+
+    def __repr__(self) -> str:
+        totals = ", ".join(f"{name} {count}" for name, count in self.totals().items())
+        return f"Switch(at {self.time_ns:g} ns: {totals})"
 
     @property
     def warnings(self) -> list[str]:
         """Warnings about the entries."""
         return self._native.warnings
 
-    def send(self, packet: Any, port: int = 0, time: Time | None = None) -> None:
-        """Send a packet into a front-panel port.
+    def send(self, packet: Any, port: Port = 0, time: Time | None = None) -> None:
+        """Send a packet into a front-panel port, by its number or name.
 
         Args:
             packet: bytes without FCS, from the destination address on, or a scapy packet.
             time: time of its first bit, by default the present time. A packet that would overlap with the one before on the
                 same line comes later.
         """
-        self._native.send(bytes(packet), port, self.time if time is None else time)
+        self._native.send(bytes(packet), port, self.time_ns if time is None else time)
 
-    def feed(self, packets: Iterable[tuple[Time, int, Any]]) -> None:
+    def feed(self, packets: Iterable[tuple[Time, Port, Any]]) -> None:
         """Send packets of a source (time, port, packet), in order of time, and run the switch up to each of them."""
         for time, port, packet in packets:
             self.run_until(time)
@@ -201,12 +226,29 @@ class Switch:
         return entries
 
     def queues(self) -> Table:
-        """Return the queues that had packets: ``dev_port``, ``queue``, ``enqueued``, ``dropped`` (packets), ``max_cells``."""
+        """Return the queues that had packets: ``port``, ``port_name``, ``dev_port``, ``queue``, ``enqueued``, ``dropped`` (packets),
+        ``max_cells``."""
         return self._native.queues()
 
     def totals(self) -> dict[str, int]:
         """Return the number of packets received, created, sent, dropped, absorbed and held."""
         return self._native.totals()
+
+
+def of_nanoseconds(agent: Callable[..., list[str] | None]) -> Callable[..., list[str] | None]:
+    """Return an agent.
+
+    Raises:
+        Error: if it takes the time by the name ``time_ps``, because the time is in nanoseconds.
+    """
+    try:
+        names = inspect.signature(agent).parameters
+    except (TypeError, ValueError):
+        return agent  # A callable without a signature, such as one of C code.
+    if "time_ps" in names:
+        help_text = "name the argument `time_ns`, and divide nothing by 1000"
+        raise Error(f"the agent takes `time_ps`; agents get the time in nanoseconds\n  = help: {help_text}")
+    return agent
 
 
 def _line(parts: Iterable[Any]) -> str:

@@ -2,6 +2,10 @@
 //!
 //! A callable gets the GIL for each call. The exception of a callable is kept, and the call that ran the switch raises it.
 
+use crate::digest::Layouts;
+use crate::ports::{front, shown};
+use crate::time::nanoseconds;
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sluice_asic::port::PortMap;
@@ -47,8 +51,12 @@ impl Raised {
 pub(crate) struct Packet {
     /// Number of the received packet, from 0, that it is or is a copy of.
     number: u64,
-    /// Picoseconds of its first bit on the line, or of its end.
-    time_ps: u64,
+    /// Nanoseconds of its first bit on the line, or of its end.
+    time_ns: f64,
+    /// Front-panel port on which it was sent; None if it was lost, or sent on another port, or in a network.
+    port: Option<u16>,
+    /// Name of the port on which it was sent: the user's, the number of the front panel, or `dev:64`; None if it was lost.
+    port_name: Option<String>,
     /// dev_port on which it was sent; None if it was lost.
     dev_port: Option<u16>,
     /// Queue in which it waited; None if it was lost.
@@ -65,23 +73,58 @@ pub(crate) struct Packet {
     switch: Option<String>,
 }
 
+#[pymethods]
+impl Packet {
+    fn __getattr__(&self, name: &str) -> PyResult<()> {
+        Err(PyAttributeError::new_err(match name {
+            "time_ps" => "a packet has no `time_ps`; `time_ns` is its time in nanoseconds".to_owned(),
+            _ => format!("a packet has no `{name}`"),
+        }))
+    }
+}
+
 /// A property that calls Python with each packet that is sent or lost.
 pub(crate) struct CallableProperty {
     name: String,
     callable: Arc<Py<PyAny>>,
     raised: Raised,
-    switch: Option<String>,
+    at: Place,
+}
+
+/// The switch of a property.
+pub(crate) enum Place {
+    /// The only switch, with its ports.
+    Alone(PortMap),
+    /// A switch of a network, by its name.
+    Network(String),
+}
+
+impl Place {
+    fn name(&self) -> Option<String> {
+        match self {
+            Place::Alone(_) => None,
+            Place::Network(name) => Some(name.clone()),
+        }
+    }
+
+    /// Returns a port as front-panel port, and its name.
+    fn port(&self, dev_port: u16) -> (Option<u16>, Option<String>) {
+        match self {
+            Place::Alone(ports) => (front(ports, dev_port), Some(shown(ports, dev_port))),
+            Place::Network(_) => (None, Some(format!("dev:{dev_port}"))),
+        }
+    }
 }
 
 impl CallableProperty {
-    /// Returns the property of a switch, which has a name in a network.
+    /// Returns the property of a switch.
     pub(crate) fn new(
         name: String,
         callable: Arc<Py<PyAny>>,
-        switch: Option<String>,
+        at: Place,
         raised: &Raised,
     ) -> CallableProperty {
-        CallableProperty { name, callable, raised: raised.clone(), switch }
+        CallableProperty { name, callable, raised: raised.clone(), at }
     }
 
     fn judge(&self, packet: impl FnOnce(Python<'_>) -> Packet) -> Finding {
@@ -112,30 +155,35 @@ impl Property for CallableProperty {
     }
 
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        let (port, port_name) = self.at.port(packet.left.egress_port);
         self.judge(|py| Packet {
             number: packet.left.tag,
-            time_ps: packet.left.first_bit.as_ps(),
+            time_ns: nanoseconds(packet.left.first_bit),
+            port,
+            port_name,
             dev_port: Some(packet.left.egress_port),
             queue: Some(packet.left.qid),
             bytes: PyBytes::new(py, packet.bytes).unbind(),
             received: arrival(py, packet.from),
             reason: None,
             absorbed: false,
-            switch: self.switch.clone(),
+            switch: self.at.name(),
         })
     }
 
     fn ended(&mut self, packet: &Ended<'_>) -> Finding {
         self.judge(|py| Packet {
             number: packet.lost.tag,
-            time_ps: packet.lost.time.as_ps(),
+            time_ns: nanoseconds(packet.lost.time),
+            port: None,
+            port_name: None,
             dev_port: None,
             queue: None,
             bytes: PyBytes::new(py, packet.bytes).unbind(),
             received: arrival(py, packet.from),
             reason: Some(packet.reason.to_owned()),
             absorbed: packet.lost.absorbed,
-            switch: self.switch.clone(),
+            switch: self.at.name(),
         })
     }
 }
@@ -156,16 +204,26 @@ pub(crate) struct Heard {
     pub(crate) name: Option<String>,
     pub(crate) program: Program,
     pub(crate) ports: PortMap,
+    pub(crate) layouts: Layouts,
+}
+
+impl Heard {
+    /// Returns a switch with its digests' layouts.
+    pub(crate) fn new(name: Option<String>, program: Program, ports: PortMap) -> Heard {
+        let layouts = Layouts::of(&program);
+        Heard { name, program, ports, layouts }
+    }
 }
 
 impl CallableAgent {
     /// Returns the commands with which the callable answers a digest.
     fn answer(&self, time: Time, switch: &Heard, data: &[u8]) -> PyResult<Vec<String>> {
         Python::attach(|py| {
-            let data = PyBytes::new(py, data);
+            let digest = switch.layouts.digest(py, data)?;
+            let time = nanoseconds(time);
             let answer = match &switch.name {
-                Some(name) => self.callable.call1(py, (name, time.as_ps(), data))?,
-                None => self.callable.call1(py, (time.as_ps(), data))?,
+                Some(name) => self.callable.call1(py, (name, time, digest))?,
+                None => self.callable.call1(py, (time, digest))?,
             };
             if answer.is_none(py) { Ok(Vec::new()) } else { answer.extract(py) }
         })

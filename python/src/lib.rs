@@ -5,15 +5,19 @@
 
 mod callbacks;
 mod capture;
+mod chart;
 mod command;
+mod digest;
 mod error;
 mod experiment;
 mod interruptible;
 mod network;
+mod ports;
 mod switch;
 mod table;
 mod texts;
 mod time;
+mod topology;
 
 use pyo3::prelude::*;
 
@@ -25,7 +29,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    use super::callbacks::Packet;
+    #[pymodule_export]
     use super::capture::read_capture;
+    #[pymodule_export]
+    use super::chart::{graph_chart, line_chart};
     #[pymodule_export]
     use super::command::{call, main, programs};
     #[pymodule_export]
@@ -42,6 +50,8 @@ mod _native {
     use super::texts::{from_toml, to_toml};
     #[pymodule_export]
     use super::time::picoseconds;
+    #[pymodule_export]
+    use super::topology::topology;
 
     /// Version of Sluice.
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! Replays through networks with properties and an agent in Python.
 
-use crate::callbacks::{CallableAgent, CallableProperty, Heard, Raised};
+use crate::callbacks::{CallableAgent, CallableProperty, Heard, Place, Raised};
 use crate::command::catalogue;
 use crate::error::{of, wrong};
 use crate::interruptible::interruptible;
@@ -22,8 +22,9 @@ fn properties(named: Vec<Named>, raised: &Raised) -> PropertiesOf {
     let raised = raised.clone();
     Arc::new(move |switch: &str| {
         let own = |(name, callable): &(String, Arc<Py<PyAny>>)| {
-            let (name, callable, switch) = (name.clone(), Arc::clone(callable), Some(switch.to_owned()));
-            Box::new(CallableProperty::new(name, callable, switch, &raised)) as Box<dyn Property>
+            let (name, callable, at) =
+                (name.clone(), Arc::clone(callable), Place::Network(switch.to_owned()));
+            Box::new(CallableProperty::new(name, callable, at, &raised)) as Box<dyn Property>
         };
         named.iter().map(own).collect()
     })
@@ -32,10 +33,8 @@ fn properties(named: Vec<Named>, raised: &Raised) -> PropertiesOf {
 fn control_plane(callable: Py<PyAny>, latency: Duration, raised: &Raised) -> PlaneOf {
     let raised = raised.clone();
     Box::new(move |switches| {
-        let heard = switches.iter().map(|switch| Heard {
-            name: Some(switch.name.clone()),
-            program: switch.placed.program.clone(),
-            ports: switch.ports.clone(),
+        let heard = switches.iter().map(|switch| {
+            Heard::new(Some(switch.name.clone()), switch.placed.program.clone(), switch.ports.clone())
         });
         let (switches, operations) = (heard.collect(), Default::default());
         Box::new(CallableAgent { callable, latency, switches, raised, operations }) as Box<dyn ControlPlane>

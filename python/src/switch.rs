@@ -1,20 +1,22 @@
 //! One emulated switch, into which Python sends packets.
 
-use crate::callbacks::{CallableAgent, CallableProperty, Heard, Raised};
+use crate::callbacks::{CallableAgent, CallableProperty, Heard, Place, Raised};
 use crate::command::catalogue;
+use crate::digest::Layouts;
 use crate::error::{of, wrong};
 use crate::interruptible::{brief, interruptible};
+use crate::ports::{front, shown};
 use crate::table::Table;
-use crate::time::duration;
+use crate::time::{duration, nanoseconds};
 use arrow_array::{
-    ArrayRef, BooleanArray, Int64Array, LargeBinaryArray, StringArray, UInt8Array, UInt16Array, UInt64Array,
+    ArrayRef, BooleanArray, Float64Array, LargeBinaryArray, StringArray, UInt8Array, UInt16Array, UInt64Array,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 use sluice::embed::Device;
 use sluice_asic::port::PortMap;
-use sluice_asic::units::Duration;
+use sluice_asic::units::{Duration, Time};
 use sluice_control::{ControlOp, entries, lines};
 use sluice_ir::Program;
 use sluice_replay::{Bench, BenchError, BenchRun};
@@ -37,6 +39,33 @@ pub(crate) struct Switch {
     bench: Mutex<Bench>,
     raised: Raised,
     warnings: Vec<String>,
+    layouts: Layouts,
+}
+
+/// A front-panel port: its number, or a text with its name, a cage and lane, or `dev:137`.
+#[derive(FromPyObject)]
+enum PortArg {
+    Front(u16),
+    Named(String),
+}
+
+impl PortArg {
+    fn front(self, py: Python<'_>, ports: &PortMap) -> PyResult<u16> {
+        match self {
+            PortArg::Front(number) => Ok(number),
+            PortArg::Named(text) => {
+                let port = ports.find(&text).map_err(|e| wrong(py, e))?;
+                front(ports, port.dev_port.number()).ok_or_else(|| {
+                    wrong(
+                        py,
+                        format!(
+                            "port {text} is not on the front panel; packets come in by the front panel alone"
+                        ),
+                    )
+                })
+            }
+        }
+    }
 }
 
 /// Reads commands of the control plane; the error has the places of all mistakes.
@@ -99,16 +128,17 @@ impl Switch {
         let device = interruptible(py, |_| sluice::embed::switch(catalogue(), &arguments))?;
         let Device { catalogue, stage, setup, warnings } = device.map_err(|e| of(py, &e))?;
         let (program, ports) = (setup.placed.program.clone(), setup.ports.clone());
-        let raised = Raised::default();
+        let (raised, layouts) = (Raised::default(), Layouts::of(&program));
         let mut all = general_and(stage.properties(&program));
         all.extend(properties.into_iter().map(|(name, callable)| {
-            Box::new(CallableProperty::new(name, Arc::new(callable), None, &raised)) as Box<dyn Property>
+            let at = Place::Alone(ports.clone());
+            Box::new(CallableProperty::new(name, Arc::new(callable), at, &raised)) as Box<dyn Property>
         }));
         let mut bench = Bench::of(&catalogue, setup, all).map_err(|e| wrong(py, e))?;
         if let Some((callable, latency)) = agent {
             let (latency, operations) = (duration(py, &latency)?, Default::default());
             let raised = raised.clone();
-            let switches = vec![Heard { name: None, program, ports }];
+            let switches = vec![Heard::new(None, program, ports)];
             bench.set_control_plane(Box::new(CallableAgent {
                 callable,
                 latency,
@@ -117,7 +147,7 @@ impl Switch {
                 operations,
             }));
         }
-        Ok(Switch { bench: Mutex::new(bench), raised, warnings })
+        Ok(Switch { bench: Mutex::new(bench), raised, warnings, layouts })
     }
 
     /// Warnings about the entries.
@@ -126,15 +156,23 @@ impl Switch {
         self.warnings.clone()
     }
 
-    /// Picoseconds up to which the switch has run.
+    /// Nanoseconds up to which the switch has run.
     #[getter]
-    fn time_ps(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.lock(py)?.switch().time().as_ps())
+    fn time_ns(&self, py: Python<'_>) -> PyResult<f64> {
+        Ok(nanoseconds(self.lock(py)?.switch().time()))
     }
 
-    fn send(&self, py: Python<'_>, frame: PyBackedBytes, port: u16, time: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn send(
+        &self,
+        py: Python<'_>,
+        frame: PyBackedBytes,
+        port: PortArg,
+        time: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let at = duration(py, time)?;
-        let sent = self.lock(py)?.send(at, port, &frame);
+        let mut bench = self.lock(py)?;
+        let port = port.front(py, bench.ports())?;
+        let sent = bench.send(at, port, &frame);
         self.checked(py, sent)
     }
 
@@ -191,9 +229,11 @@ impl Switch {
 
     /// Returns sent packets, lost packets, digests and violations since the last call.
     fn take(&self, py: Python<'_>) -> PyResult<(Table, Table, Table, Vec<String>)> {
-        let run = self.lock(py)?.take();
+        let mut bench = self.lock(py)?;
+        let run = bench.take();
         let violations = run.violations.iter().map(ToString::to_string).collect();
-        Ok((sent(py, &run)?, lost(py, &run)?, digests(py, &run)?, violations))
+        let digests = self.layouts.table(py, &run.digests)?;
+        Ok((sent(py, &run, bench.ports())?, lost(py, &run)?, digests, violations))
     }
 
     /// Returns the names of tables, registers and counters.
@@ -249,9 +289,12 @@ impl Switch {
             .queues()
             .filter(|(_, _, stats)| stats.enqueued.packets + stats.dropped().packets > 0)
             .collect();
+        let ports = bench.ports();
         Table::of(
             py,
             vec![
+                ("port", u16s(used.iter().map(|(port, ..)| front(ports, *port)))),
+                ("port_name", texts(used.iter().map(|(port, ..)| shown(ports, *port)))),
                 ("dev_port", u16s(used.iter().map(|(port, ..)| Some(*port)))),
                 ("queue", u8s(used.iter().map(|(_, queue, _)| *queue))),
                 ("enqueued", u64s(used.iter().map(|(.., stats)| stats.enqueued.packets))),
@@ -289,23 +332,27 @@ fn u64s(values: impl Iterator<Item = u64>) -> ArrayRef {
     Arc::new(UInt64Array::from_iter_values(values))
 }
 
-/// Returns times in picoseconds; no run reaches 2^63 ps, which are 106 days.
-fn times(values: impl Iterator<Item = u64>) -> ArrayRef {
-    Arc::new(Int64Array::from_iter_values(values.map(|ps| ps as i64)))
+fn times(values: impl Iterator<Item = Time>) -> ArrayRef {
+    Arc::new(Float64Array::from_iter_values(values.map(nanoseconds)))
+}
+
+fn texts(values: impl Iterator<Item = String>) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(values))
 }
 
 fn binaries<'a>(values: impl Iterator<Item = &'a [u8]>) -> ArrayRef {
     Arc::new(LargeBinaryArray::from_iter_values(values))
 }
 
-fn sent(py: Python<'_>, run: &BenchRun) -> PyResult<Table> {
+fn sent(py: Python<'_>, run: &BenchRun, ports: &PortMap) -> PyResult<Table> {
     let sent = &run.sent;
     Table::of(
         py,
         vec![
             ("number", u64s(sent.iter().map(|p| p.number))),
-            ("time_ps", times(sent.iter().map(|p| p.time.as_ps()))),
+            ("time_ns", times(sent.iter().map(|p| p.time))),
             ("port", u16s(sent.iter().map(|p| p.front))),
+            ("port_name", texts(sent.iter().map(|p| shown(ports, p.port)))),
             ("dev_port", u16s(sent.iter().map(|p| Some(p.port)))),
             ("queue", u8s(sent.iter().map(|p| p.queue))),
             ("bytes", binaries(sent.iter().map(|p| p.bytes.as_slice()))),
@@ -319,19 +366,9 @@ fn lost(py: Python<'_>, run: &BenchRun) -> PyResult<Table> {
         py,
         vec![
             ("number", u64s(lost.iter().map(|p| p.number))),
-            ("time_ps", times(lost.iter().map(|p| p.time.as_ps()))),
+            ("time_ns", times(lost.iter().map(|p| p.time))),
             ("reason", Arc::new(StringArray::from_iter_values(lost.iter().map(|p| p.reason.as_str())))),
             ("absorbed", Arc::new(BooleanArray::from_iter(lost.iter().map(|p| Some(p.absorbed))))),
-        ],
-    )
-}
-
-fn digests(py: Python<'_>, run: &BenchRun) -> PyResult<Table> {
-    Table::of(
-        py,
-        vec![
-            ("time_ps", times(run.digests.iter().map(|(time, _)| time.as_ps()))),
-            ("data", binaries(run.digests.iter().map(|(_, data)| data.as_slice()))),
         ],
     )
 }

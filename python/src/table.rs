@@ -8,7 +8,7 @@ use arrow_array::{
     Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeBinaryArray, NullArray, RecordBatch,
     RecordBatchIterator, RecordBatchReader, StringArray,
 };
-use arrow_schema::{ArrowError, DataType, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
@@ -46,7 +46,15 @@ impl Table {
     fn column(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
         self.schema.index_of(name).map_err(|_| {
             let names: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
-            wrong(py, format!("the table has no column `{name}`; there are {}", names.join(", ")))
+            let renamed = [("_ps", "_ns"), ("_thousandths", "")].into_iter().find_map(|(old, new)| {
+                let new = format!("{}{new}", name.strip_suffix(old)?);
+                names.contains(&new.as_str()).then(|| format!("\n  = help: its name is `{new}`"))
+            });
+            let known = names.join(", ");
+            wrong(
+                py,
+                format!("the table has no column `{name}`; there are {known}{}", renamed.unwrap_or_default()),
+            )
         })
     }
 }
@@ -88,6 +96,64 @@ impl Table {
             append(py, batch.column(at).as_ref(), &list)?;
         }
         Ok(list)
+    }
+
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        python(slf, "text")
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        python(slf, "html_of")
+    }
+
+    /// Returns the table as a frame of pandas; texts, bytes and columns with nulls get pandas' types for them.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        python(slf, "to_pandas")
+    }
+
+    /// Returns the table as a frame of polars, without a copy.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        python(slf, "to_polars")
+    }
+
+    /// Returns the rows as dicts.
+    fn to_rows<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        python(slf, "to_rows")
+    }
+
+    /// Returns the rows from `start` on, `count` of them or as many as there are.
+    fn slice(&self, start: usize, count: usize) -> Table {
+        let (mut skipped, mut left, mut batches) = (start, count, Vec::new());
+        for batch in &self.batches {
+            let from = skipped.min(batch.num_rows());
+            let taken = left.min(batch.num_rows() - from);
+            batches.push(batch.slice(from, taken));
+            (skipped, left) = (skipped - from, left - taken);
+        }
+        Table { schema: self.schema.clone(), batches }
+    }
+
+    /// Returns the table with columns of numbers divided and renamed: name, new name, divisor. Names that the table lacks are
+    /// passed over.
+    fn divided(&self, py: Python<'_>, columns: Vec<(String, String, f64)>) -> PyResult<Table> {
+        let of = |name: &str| columns.iter().find(|(old, ..)| old == name);
+        let fields = self.schema.fields().iter().map(|field| match of(field.name()) {
+            Some((_, new, _)) => Field::new(new, DataType::Float64, true),
+            None => field.as_ref().clone(),
+        });
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let mut batches = Vec::with_capacity(self.batches.len());
+        for batch in &self.batches {
+            let mut arrays = Vec::with_capacity(batch.num_columns());
+            for (field, array) in self.schema.fields().iter().zip(batch.columns()) {
+                arrays.push(match of(field.name()) {
+                    Some((.., divisor)) => quotients(py, field.name(), array, *divisor)?,
+                    None => Arc::clone(array),
+                });
+            }
+            batches.push(RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(|e| wrong(py, e))?);
+        }
+        Ok(Table { schema, batches })
     }
 
     /// Returns all columns as lists by name.
@@ -139,6 +205,34 @@ pub(crate) fn parquet_table(py: Python<'_>, content: Vec<u8>) -> PyResult<Table>
 pub(crate) fn read_parquet(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Table> {
     let read = py.detach(|| std::fs::File::open(&path).map_err(|e| e.to_string()).and_then(Table::read));
     read.map_err(|e| wrong(py, format!("cannot read {}: {e}", path.display())))
+}
+
+/// Calls a function of the module `sluice.frames` with a table.
+fn python<'py>(table: &Bound<'py, Table>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    table.py().import("sluice.frames")?.getattr(name)?.call1((table,))
+}
+
+/// Returns a column of numbers divided by a number.
+fn quotients(py: Python<'_>, name: &str, array: &ArrayRef, divisor: f64) -> PyResult<ArrayRef> {
+    macro_rules! each {
+        ($kind:ty) => {
+            array
+                .as_primitive::<$kind>()
+                .iter()
+                .map(|v| v.map(|v| v as f64 / divisor))
+                .collect::<Float64Array>()
+        };
+    }
+    Ok(Arc::new(match array.data_type() {
+        DataType::Null => Float64Array::new_null(array.len()),
+        DataType::UInt8 => each!(UInt8Type),
+        DataType::UInt16 => each!(UInt16Type),
+        DataType::UInt32 => each!(UInt32Type),
+        DataType::UInt64 => each!(UInt64Type),
+        DataType::Int64 => each!(Int64Type),
+        DataType::Float64 => array.as_primitive::<Float64Type>().unary(|v| v / divisor),
+        other => return Err(wrong(py, format!("column `{name}` of type {other} is not of numbers"))),
+    }))
 }
 
 /// Returns the column of a list.

@@ -2,10 +2,15 @@
 
 use crate::error::wrong;
 use pyo3::prelude::*;
-use sluice_asic::units::Duration;
+use sluice_asic::units::{Duration, Time};
 
 /// Largest number of nanoseconds.
 const MOST: f64 = (u64::MAX / 1000) as f64;
+
+/// Returns a time of a run as Python has it, in nanoseconds; picoseconds are exact up to 2.5 hours.
+pub(crate) fn nanoseconds(time: Time) -> f64 {
+    time.as_ps() as f64 / 1000.0
+}
 
 /// Returns a time in picoseconds: a number of nanoseconds, or a text with a unit such as `1.5us`.
 #[pyfunction]

@@ -11,6 +11,7 @@ PAGE = REPOSITORY / "docs" / "python.md"
 def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
     pytest.importorskip("polars")
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(REPOSITORY / "examples")
     text = PAGE.read_text()
     blocks = list(re.finditer(r"^```python\n(.*?)^```$", text, re.M | re.S))
     assert len(blocks) >= 10

@@ -71,8 +71,8 @@ def test_an_agent_hears_all_switches(net):
         else:
             lost[packet.switch, packet.absorbed] += 1
 
-    def agent(switch, time_ps, data):
-        heard.append((switch, data, time_ps))
+    def agent(switch, time_ns, data):
+        heard.append((switch, data, time_ns))
         return [f"port_down dev_port:{out['leaf1']}"] if switch == "leaf1" else None
 
     replay = net.replay({"leaf0:0": traffic()}, properties={"watch": watch}, agent=agent, agent_latency="1us")
@@ -80,11 +80,50 @@ def test_an_agent_hears_all_switches(net):
     assert [switch for switch, _, _ in heard][::2] == ["leaf0", "leaf1"]
     assert {data for _, data, _ in heard} == {bytes([10, 0, 0, 1, 10, 0, 1, 2])}
     times = [time for _, _, time in heard]
-    assert times == sorted(times) and times[0] > 500_000
+    assert times == sorted(times) and times[0] > 500
     # Packets come each 100 ns, and the port to the host is down from 1 us after the digest on: 10 of the 34 packets after the sixth
     # arrive before, of which those are lost that are still in the switch (424 ns, docs/p4-networks.md).
     assert set(lost) == {("leaf1", False)} and 24 <= lost["leaf1", False] <= 29
     assert replay.packets.out == 40 - lost["leaf1", False]
+
+
+def test_a_graph_has_places():
+    import networkx
+
+    graph = Network("leaf-spine:leaves=2,spines=3,hosts=4,rate=100G,delay=500ns", "ecmp").graph()
+    kinds = collections.Counter(kind for _, kind in graph.nodes(data="kind"))
+    assert kinds == {"switch": 5, "host": 8}
+    # Each leaf has a cable to each spine, and each host one to its leaf.
+    assert collections.Counter(kind for *_, kind in graph.edges(data="kind")) == {"cable": 6, "host": 8}
+    cable = graph.edges["leaf0", "spine2", 0]
+    assert cable["rate_bps"] == 100e9 and cable["delay_ns"] == 500
+    assert graph.nodes["leaf1-h0"]["address"] == "10.0.1.1" and graph.nodes["leaf1"]["subnet"] == "10.0.1.0/24"
+    places = networkx.get_node_attributes(graph, "pos")
+    assert len(set(places.values())) == 13
+    # Hosts are at the bottom; four of eight are left of the middle, with their leaf above them.
+    assert {places[name][1] for name in places if "-h" in name} == {0}
+    assert places["leaf0"] == (2, 1) and places["leaf1"] == (6, 1) and places["spine1"] == (4, 2)
+    assert networkx.shortest_path_length(graph, "leaf0-h0", "leaf1-h0") == 4
+
+
+def test_graphs_of_files(tmp_path):
+    (tmp_path / "net.toml").write_text(
+        '[[switch]]\nname = "a"\n\n[[switch]]\nname = "b"\n\n[[cable]]\nends = ["a", "b"]\n'
+    )
+    try:
+        graph = Network(tmp_path / "net.toml", "ecmp").graph()
+        assert sorted(graph.nodes) == ["a", "b"]
+    except Error as error:
+        assert "net.toml:" in str(error)
+    with pytest.raises(Error, match="nothing.toml: there is no such file of a topology"):
+        Network("nothing.toml", "ecmp").describe()
+    with pytest.raises(Error, match="leafs"):
+        Network("leaf-spine:leafs=2", "ecmp").graph()
+
+
+def test_a_network_is_drawn():
+    drawn = Network(TOPOLOGY, "ecmp")._repr_html_()
+    assert "4 switches, 4 hosts, 4 cables" in drawn and drawn.count("<rect") >= 8 and "leaf1-h1" in drawn
 
 
 def test_exceptions_of_callables_end_a_replay(net):

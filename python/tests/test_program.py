@@ -47,7 +47,7 @@ def test_errors_have_the_text_of_the_command_line():
     assert found.value.code == 2
     with pytest.raises(Error, match="there is no program `emcp`"):
         Program("emcp")
-    with pytest.raises(Error, match="unexpected argument '--speeed'"):
+    with pytest.raises(Error, match="there is no option `speeed`\n  = help: did you mean `speed`?"):
         Program("ecmp").replay(speeed=1)
 
 
@@ -72,6 +72,19 @@ def test_a_hunt_is_the_same_with_the_same_seed():
     one, two = (Program("ecmp").fuzz(inputs=20, seed=3, jobs=1) for _ in range(2))
     assert one.cases == 20 and one.failures == [] and one.coverage.to_dict() == two.coverage.to_dict()
     assert "coverage" in one._repr_html_()
+
+
+def test_every_name_of_the_package_is_there():
+    for name in sluice.__all__:
+        assert getattr(sluice, name).__name__ == name and name in dir(sluice)
+    with pytest.raises(AttributeError, match="module `sluice` has no `Programm`"):
+        sluice.Programm  # noqa: B018
+
+
+def test_the_command_line_imports_little():
+    code = "import sys, sluice.__main__; print(*[name for name in sys.modules if name.startswith('sluice')])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.split() == ["sluice._native", "sluice", "sluice.__main__"]
 
 
 def test_commands_return_their_output():

@@ -105,7 +105,7 @@ def test_an_option_of_p4_programs_changes_a_run(routers):
     assert not set(few["digest"]) & set(many["digest"])
     with pytest.raises(Error, match="headers.p4"):
         Experiment(path, D="ROUTES=1024", include=options["I"][0] / "first.p4").runs()
-    with pytest.raises(Error, match="an experiment has no option `define`"):
+    with pytest.raises(Error, match="there is no option `define`"):
         Experiment(path, define="ROUTES=1024")
 
 

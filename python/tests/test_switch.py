@@ -31,7 +31,7 @@ def test_late_packets_and_wrong_ports_are_refused():
     with pytest.raises(Error, match="the switch has no front-panel port 999"):
         switch.send(b"\0" * 60, port=999)
     switch.run_until("2us")
-    assert switch.time == 2000
+    assert switch.time_ns == 2000
     with pytest.raises(Error, match="comes too late"):
         switch.send(b"\0" * 60, time=1000)
     with pytest.raises(Error, match="expected nanoseconds"):
@@ -134,8 +134,10 @@ def test_an_agent_answers_digests_with_commands(sketch):
 
     heard = []
 
-    def agent(time_ps, data):
-        heard.append((time_ps, data))
+    def agent(time_ns, data):
+        heard.append((time_ns, data))
+        # The program's digest is the header `heavy`: the two addresses.
+        assert data.fields == {"heavy.src": 0x0A000001, "heavy.dst": 0x0A000101}
         return ["register_write sketch_0 5 77"]
 
     switch = Program(sketch, {"threshold": 3}).switch(agent=agent, agent_latency="10us")
@@ -150,7 +152,64 @@ def test_an_agent_answers_digests_with_commands(sketch):
     switch.run_until("30us")
     assert dict(zip(switch.registers["sketch_0"]["index"], switch.registers["sketch_0"]["value"]))[5] == 77
     digests = switch.take().digests
-    assert digests["data"] == [heard[0][1]] and digests["time_ps"] == [heard[0][0]]
+    assert digests["data"] == [heard[0][1]] and digests["time_ns"] == [heard[0][0]]
+    assert digests["heavy.src"] == [0x0A000001] and digests["heavy.dst"] == [0x0A000101]
+
+
+def test_agents_that_take_picoseconds_are_refused():
+    with pytest.raises(Error, match="agents get the time in nanoseconds\n  = help: name the argument `time_ns`"):
+        PATCH.switch(agent=lambda time_ps, data: None)
+
+
+def test_old_names_of_times_name_the_new_ones():
+    switch = PATCH.switch()
+    with pytest.raises(AttributeError, match="a switch has no `time`; `time_ns` is its time in nanoseconds"):
+        switch.time
+    with pytest.raises(AttributeError, match="`time_ns` is its time in nanoseconds"):
+        failing = PATCH.switch(properties={"p": lambda packet: packet.time_ps})
+        failing.send(bytes(60))
+        failing.drain()
+    with pytest.raises(Error, match="the table has no column `time_ps`; .*\n  = help: its name is `time_ns`"):
+        switch.take().sent["time_ps"]
+
+
+def test_times_are_nanoseconds():
+    seen = []
+    switch = PATCH.switch(properties={"watch": lambda packet: seen.append((packet.time_ns, packet.port))})
+    switch.send(bytes(60), time=1000)
+    switch.run_until(5000.5)
+    # The packet is sent once, after its arrival, and the switch has run to the time that was asked for.
+    assert switch.time_ns == 5000.5
+    ((time_ns, port),) = seen
+    sent = switch.take().sent
+    assert sent["time_ns"] == [time_ns] and 1000 < time_ns < 5000 and port == 16
+    # Numbers of nanoseconds are times of options, too: one packet a microsecond, and 1.5 us of them.
+    replay = PATCH.replay(speed="1Mpps", duration=1500)
+    assert replay.packets["in"] == 2
+
+
+def test_ports_have_names(tmp_path):
+    (tmp_path / "ports.csv").write_text("".join(f"swp{n + 1},{n}\n" for n in range(32)))
+    switch = PATCH.switch(port_map=tmp_path / "ports.csv", port_speed="400G")
+    switch.send(bytes(60), port="swp2")
+    switch.send(bytes(60), port="3/0", time=1000)
+    switch.drain()
+    sent = switch.take().sent
+    # The default entries send frames that are not IPv4 to front-panel port 16, which is the 17th.
+    assert sent["port"] == [16, 16] and sent["port_name"] == ["swp17", "swp17"]
+    assert switch.queues()["port_name"] == ["swp17"]
+    with pytest.raises(Error, match="swp99"):
+        switch.send(bytes(60), port="swp99")
+
+
+def test_a_run_shows_what_happened():
+    switch = PATCH.switch(properties={"p": lambda packet: "<wrong>"})
+    switch.send(bytes(60))
+    switch.drain()
+    run = switch.take()
+    assert repr(run) == "Run(sent 1, digests 0, violations 1)"
+    assert "<td>sent</td><td>1</td>" in run._repr_html_() and "&lt;wrong&gt;" in run._repr_html_()
+    assert repr(switch).endswith("received 1, created 0, sent 1, dropped 0, absorbed 0, held 0)")
 
 
 def test_an_answer_that_is_no_command_is_an_error(sketch):
@@ -163,7 +222,7 @@ def test_an_answer_that_is_no_command_is_an_error(sketch):
 
 
 def test_a_callable_cannot_use_its_switch():
-    switch = PATCH.switch(properties={"p": lambda packet: str(switch.time)})
+    switch = PATCH.switch(properties={"p": lambda packet: str(switch.time_ns)})
     switch.send(b"\1" * 60)
     with pytest.raises(Error, match="the switch runs"):
         switch.drain()
