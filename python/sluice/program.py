@@ -17,7 +17,7 @@ from .digest import Digest
 from .options import FuzzOptions, P4Options, ReplayOptions, ReportOptions, Time
 from .p4 import P4
 from .record import Record, html_table
-from .switch import Port, Switch
+from .switch import Switch
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -97,7 +97,7 @@ class Program:
     @takes(ReplayOptions)
     def replay(
         self,
-        captures: Source | Mapping[Port, Source] | None = None,
+        captures: Source | Mapping[Any, Source] | None = None,
         sent: bool = False,
         **options: Unpack[ReplayOptions],
     ) -> Replay:

@@ -106,15 +106,32 @@ def test_a_graph_has_places():
     assert networkx.shortest_path_length(graph, "leaf0-h0", "leaf1-h0") == 4
 
 
+FILE = """name = "pair"
+
+[[switch]]
+name = "a"
+hosts = 1
+
+[[switch]]
+name = "b"
+stage = 2
+
+[[cable]]
+between = ["a", "b"]
+rate = "25G"
+delay = "1us"
+"""
+
+
 def test_graphs_of_files(tmp_path):
-    (tmp_path / "net.toml").write_text(
-        '[[switch]]\nname = "a"\n\n[[switch]]\nname = "b"\n\n[[cable]]\nends = ["a", "b"]\n'
-    )
-    try:
-        graph = Network(tmp_path / "net.toml", "ecmp").graph()
-        assert sorted(graph.nodes) == ["a", "b"]
-    except Error as error:
-        assert "net.toml:" in str(error)
+    path = tmp_path / "net.toml"
+    path.write_text(FILE)
+    graph = Network(path, "ecmp").graph()
+    assert dict(graph.nodes(data="kind")) == {"a": "switch", "b": "switch", "a-h0": "host"}
+    assert graph.edges["a", "b", 0]["delay_ns"] == 1000 and graph.edges["a", "b", 0]["rate_bps"] == 25e9
+    path.write_text(FILE.replace("between", "betwene"))
+    with pytest.raises(Error, match=r"net.toml:\d+: .*betwene"):
+        Network(path, "ecmp").graph()
     with pytest.raises(Error, match="nothing.toml: there is no such file of a topology"):
         Network("nothing.toml", "ecmp").describe()
     with pytest.raises(Error, match="leafs"):

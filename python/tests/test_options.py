@@ -100,3 +100,26 @@ def test_an_unknown_option_names_the_nearest(call):
         call()
     with pytest.raises(Error, match="there is no option `x`\n  = help: options are D, I, U, arch, include"):
         Program("ecmp", x=1)
+
+
+SNIPPET = """
+import sluice
+
+program = sluice.Program("ecmp", {"routes": 8}, D=["X=1"])
+program.report(objective="latency", why_not=True)
+ports = {0: "a.pcap"}
+program.replay(ports, queue_limit=100, drain=1500, engine="fast")
+sluice.hunt("ecmp", inputs=4, chip="tofino", I="include")
+program.report(objectiv="latency")
+program.report(objective="speed")
+"""
+
+
+def test_type_checkers_know_options(tmp_path):
+    api = pytest.importorskip("mypy.api")
+    (tmp_path / "snippet.py").write_text(SNIPPET)
+    output, _, _ = api.run([str(tmp_path / "snippet.py"), "--cache-dir", str(tmp_path / "cache"), "--no-error-summary"])
+    wrong = [line.split(":", 1)[1].split(" error: ") for line in output.splitlines() if " error: " in line]
+    # Lines 9 and 10 of the text are wrong.
+    assert [int(line.rstrip(":")) for line, _ in wrong] == [9, 10], output
+    assert 'Unexpected keyword argument "objectiv"' in wrong[0][1] and '"objective"' in wrong[1][1]
