@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """Writes sluice/options.py: the options of commands as types, from what the commands say of themselves.
 
-    python make_options.py            writes the module
-    python make_options.py --print    prints it
+    python make_options.py                  writes the module, from the installed package
+    python make_options.py --binary FILE    writes the module, from a binary, for which no wheel is needed
 
-Needs the package. The declarations are those of the command line: `sluice COMMAND --help` lists them.
+The declarations are those of the command line: `sluice COMMAND --help` lists them.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import keyword
 import re
-import sys
+import subprocess
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -142,11 +144,16 @@ Text = str | os.PathLike[str]
 '''
 
 
-def module() -> str:
-    """Return the text of the module."""
+def help_of_package(command: str) -> str:
+    """Return the help of a command of the installed package."""
     import sluice
 
-    every = {command: options(sluice.run(command, "--help").text) for command, *_ in COMMANDS}
+    return sluice.run(command, "--help").text
+
+
+def module(help_of: Callable[[str], str] = help_of_package) -> str:
+    """Return the text of the module, from the help of each command."""
+    every = {command: options(help_of(command)) for command, *_ in COMMANDS}
     own = [option for option in every["report"] if option.key in P4]
     parts, times = [HEAD, _class("P4Options", "TypedDict", "Options with which a P4 program is read.", own)], set()
     for command, name, base, left_out in COMMANDS:
@@ -158,8 +165,16 @@ def module() -> str:
     return "\n\n".join(parts)
 
 
-if __name__ == "__main__":
-    if "--print" in sys.argv[1:]:
-        print(module(), end="")
-    else:
+def main() -> None:
+    """Write the module."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", metavar="FILE", help="a binary whose commands are asked")
+    binary = parser.parse_args().binary
+    if binary is None:
         MODULE.write_text(module())
+        return
+    MODULE.write_text(module(lambda command: subprocess.check_output([binary, command, "--help"], text=True)))
+
+
+if __name__ == "__main__":
+    main()
