@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that a refactoring leaves the data of some hundred commands as it was.
 
-    cargo build --release -p sluice
+    checks/release.py --profile release  a binary that writes Parquet files, as the digests are of one
     checks/digests.py                    compare with checks/digests.txt; exit code 1 if a digest differs
     checks/digests.py --against BINARY   compare with what another binary writes; exit code 1 if a field differs
     checks/digests.py --update           write checks/digests.txt again, after a change that was meant
