@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -44,11 +45,11 @@ def inline(svg: str) -> str:
 
 def heat_table(corner: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[float | None]]]) -> str:
     """Return a table whose cells are shaded by their share, from 0 to 1, and have it in percent."""
-    head = "".join(f"<th style='padding:1px 4px'>{name}</th>" for name in [corner, *columns])
+    head = "".join(f"<th style='padding:1px 4px'>{html.escape(name)}</th>" for name in [corner, *columns])
     lines = []
     for name, shares in rows:
         cells = "".join(_shaded(share) for share in shares)
-        lines.append(f"<tr><th style='padding:1px 4px;text-align:left'>{name}</th>{cells}</tr>")
+        lines.append(f"<tr><th style='padding:1px 4px;text-align:left'>{html.escape(name)}</th>{cells}</tr>")
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from . import _native, units
 from ._native import Error, Table
 from .chart import Chart, inline
-from .frames import cell
+from .frames import cell, html_table
 from .plots import figure
-from .record import html_table, table_of
+from .record import table_of
 from .storage import Target
 
 PLAN = "sweep.json"
@@ -159,12 +159,9 @@ class Dataset:
         return figure(self.runs, list(plan[0]["axes"]) if plan else [], number, x)
 
     def __repr__(self) -> str:
-        plan = self.plan
-        return f"Dataset({self.url!r}, {len(plan) - len(self._incomplete(plan))} of {len(plan)} runs)"
-
-    def _incomplete(self, plan: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        missing = set(self.missing)
-        return [run for run in plan if run["digest"] in missing]
+        plan, missing = self.plan, set(self.missing)
+        complete = sum(run["digest"] not in missing for run in plan)
+        return f"Dataset({self.url!r}, {complete} of {len(plan)} runs)"
 
     def _repr_html_(self) -> str:
         shown: Sequence[str] = ("program", "seed", "avg", "p50", "p99", "passed")

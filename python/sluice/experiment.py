@@ -14,11 +14,12 @@ from ._native import Table
 from .bundle import Bundle
 from .chart import Chart, inline
 from .commands import flags, run, takes, words_of
+from .frames import html_table
 from .options import P4Options, RunOptions
 from .p4 import P4
 from .plots import figure
 from .progress import Shown, watching
-from .record import Record, html_table, table_of
+from .record import Record, table_of
 from .scenarios import Outcomes, run_here
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from . import _native
 from .bundle import Bundle
 from .commands import settings, takes, words_of
+from .frames import html_table
 from .options import HuntOptions
 from .p4 import P4
-from .record import Record, html_table
+from .record import Record
 from .tasks import fuzz
 from .workers import Task, execute
 

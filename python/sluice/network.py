@@ -18,7 +18,7 @@ from .frames import missing
 from .options import ReplayOptions, Time
 from .program import Program, Replay, Source, inputs
 from .record import Record
-from .switch import of_nanoseconds
+from .switch import checked_agent
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -75,7 +75,7 @@ class Network:
                     write_capture(Path(folder) / f"{number}.pcap", source)
             own = words_of(options, ReplayOptions)
             words = [*self.program._words, f"--topology={self.topology}", *inputs(files), *own, "--json"]
-            heard = None if agent is None else (of_nanoseconds(agent), agent_latency)
+            heard = None if agent is None else (checked_agent(agent), agent_latency)
             result = _native.replay_network(words, list((properties or {}).items()), heard)
             return Replay(called(*result).json())
 

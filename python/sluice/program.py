@@ -14,9 +14,10 @@ from ._native import Table
 from .chart import heat_table
 from .commands import flags, run, settings, takes, words_of
 from .digest import Digest
+from .frames import html_table
 from .options import FuzzOptions, P4Options, ReplayOptions, ReportOptions, Time
 from .p4 import P4
-from .record import Record, html_table
+from .record import Record
 from .switch import Switch
 
 if TYPE_CHECKING:

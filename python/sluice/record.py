@@ -9,8 +9,6 @@ from typing import Any
 from ._native import Table
 from .frames import cell, html_table
 
-__all__ = ["Record", "html_table", "table_of"]
-
 NAMES = ("name", "id", "table", "counter", "port")
 """Keys whose columns are first."""
 KEYS = 12

@@ -10,7 +10,8 @@ from typing import Any
 from . import _native
 from ._native import Table
 from .dataset import CHECKS, RUNS, Dataset, plan_of
-from .record import Record, html_table, table_of
+from .frames import html_table
+from .record import Record, table_of
 
 
 class Outcomes(Record):

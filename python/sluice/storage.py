@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ._native import Error
+from .frames import missing
 
 LAST = "run.json"
 """The file of a run that is written last: a run without it is not complete."""
@@ -41,7 +41,7 @@ class Target:
         try:
             import fsspec
         except ImportError:
-            raise Error(f"{self.url}: a URL needs the package fsspec\n  = help: pip install fsspec") from None
+            raise missing("fsspec", f"{self.url}: a URL") from None
         system, path = fsspec.core.url_to_fs(self.url)
         return system, path
 

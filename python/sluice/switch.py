@@ -156,7 +156,7 @@ class Switch:
         agent_latency: Time = "100us",
         **options: Unpack[ReplayOptions],
     ) -> None:
-        heard = None if agent is None else (of_nanoseconds(agent), agent_latency)
+        heard = None if agent is None else (checked_agent(agent), agent_latency)
         all_properties = list((properties or {}).items())
         self._native = _native.Switch([*words, *words_of(options, ReplayOptions)], all_properties, heard)
         self.tables = Tables(self)
@@ -235,8 +235,8 @@ class Switch:
         return self._native.totals()
 
 
-def of_nanoseconds(agent: Callable[..., list[str] | None]) -> Callable[..., list[str] | None]:
-    """Return an agent.
+def checked_agent(agent: Callable[..., list[str] | None]) -> Callable[..., list[str] | None]:
+    """Return the agent, after a look at the names of its arguments.
 
     Raises:
         Error: if it takes the time by the name ``time_ps``, because the time is in nanoseconds.
