@@ -15,6 +15,7 @@ pub mod gress;
 pub mod hash;
 pub mod intrinsic;
 pub mod latency;
+pub mod limits;
 pub mod mac;
 pub mod meter;
 pub mod names;

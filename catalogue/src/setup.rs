@@ -6,8 +6,10 @@ use crate::position::Position;
 use crate::routes;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::salu::State as Element;
+use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Duration};
 use sluice_control::classes::is_class_table;
+use sluice_control::marks::is_marking_table;
 use sluice_control::{ControlOp, GroupMember, Then};
 use sluice_ir::text::{RouteValue, RoutesDecl};
 use sluice_ir::{Action, ActionCall, KeyValue, Loc, Profile, Program, Table};
@@ -23,12 +25,38 @@ pub struct Setup {
     pub port_speeds: Vec<(FrontPort, BitRate)>,
 }
 
+/// Default entries that a device's buffer profile replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaced {
+    /// None: the device has no profile.
+    Nothing,
+    /// Those of class tables, by the profile's maps ([`sluice_control::classes`]).
+    Classes,
+    /// Those of class tables, and those of marking tables, by the profile's ECN curves ([`sluice_control::marks`]).
+    ClassesAndMarks,
+}
+
+impl Replaced {
+    /// Returns what a profile replaces.
+    #[must_use]
+    pub fn by(profile: Option<&BufferFile>) -> Replaced {
+        match profile {
+            None => Replaced::Nothing,
+            Some(profile) if profile.ecn.is_empty() => Replaced::Classes,
+            Some(_) => Replaced::ClassesAndMarks,
+        }
+    }
+}
+
 impl Setup {
-    /// Removes the entries of class tables, which the maps of a buffer profile replace ([`sluice_control::classes`]).
-    pub fn remove_classes(&mut self, program: &Program) {
-        self.ops.retain(
-            |op| !matches!(op, ControlOp::InsertEntry { table, .. } if is_class_table(program, *table)),
-        );
+    /// Removes the entries that a buffer profile replaces.
+    pub fn remove(&mut self, program: &Program, replaced: Replaced) {
+        let is_removed = |table| match replaced {
+            Replaced::Nothing => false,
+            Replaced::Classes => is_class_table(program, table),
+            Replaced::ClassesAndMarks => is_class_table(program, table) || is_marking_table(program, table),
+        };
+        self.ops.retain(|op| !matches!(op, ControlOp::InsertEntry { table, .. } if is_removed(*table)));
     }
 }
 

@@ -13,8 +13,10 @@ use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::FrontPort;
 use sluice_asic::units::BitRate;
+use sluice_catalogue::setup::Replaced;
 use sluice_catalogue::{Catalogue, Setup};
 use sluice_control::{ControlState, Schema, entries, template};
+use sluice_fabric::network::SwitchSetup;
 use sluice_ir::Program;
 use sluice_place::place;
 use sluice_program_file::OpenError;
@@ -78,7 +80,7 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
     let ports = resolve::ports(&chip, args.port_speed, args.port_map.as_deref())?;
     let mut out = Out::new();
     if args.template {
-        let (usual, _) = resolve::default_entries(stage, (&program, None), &ports, false)
+        let (usual, _) = resolve::default_entries(stage, (&program, None), &ports, Replaced::Nothing)
             .unwrap_or_else(|_| (ControlState::new(&program), Setup::default()));
         let text = template::print_on(&program, &ports, &usual);
         if as_json {
@@ -92,8 +94,8 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
     let placement = args.check.as_ref().and_then(|_| place(&program, &chip).ok());
     let placed = (&program, placement.as_ref());
     let Entries { control: state, warnings, setup } = match &args.routes {
-        Some(path) => resolve::routed(stage, placed, &ports, path, false)?,
-        None => resolve::entries(stage, placed, &ports, args.check.as_deref(), false)?,
+        Some(path) => resolve::routed(stage, placed, &ports, path, Replaced::Nothing)?,
+        None => resolve::entries(stage, placed, &ports, args.check.as_deref(), Replaced::Nothing)?,
     };
     let text = || speeds(&setup) + &entries::print_on(&program, &ports, &state);
     if as_json {
@@ -133,13 +135,15 @@ fn speeds(setup: &Setup) -> String {
 fn of_network(args: &EntriesArgs, opened: &OpenProgram, topology: &str, dir: &Path) -> Result<(), Failure> {
     let speed = args.port_speed;
     let deployment = deployed(&opened.catalogue, opened.name(), &args.target, topology, speed)?;
-    let mut folder = Folder::of("entries");
-    for switch in &deployment.network.switches {
+    let switches = &deployment.network.switches;
+    let file = |switch: &SwitchSetup| format!("{}.toml", switch.name);
+    let mut folder = Folder::open("entries", dir, switches.iter().map(file))?;
+    for switch in switches {
         let text = entries::print_on(&switch.placed.program, &switch.ports, &switch.control);
         let what = format!("entries of switch {}, which runs {}", switch.name, switch.placed.program.name);
-        folder.text(dir, &format!("{}.toml", switch.name), "application/toml", &what, &text)?;
+        folder.text(&file(switch), "application/toml", &what, &text)?;
     }
-    folder.finish(dir)
+    folder.finish()
 }
 
 fn schema(program: &Program) -> Value {

@@ -111,13 +111,13 @@ fn of_network(name: &str, deployment: &Deployment, dir: &Path) -> Result<(), Fai
             _ = writeln!(roles, "role \"{}\" = \"{}\";", switch.name, texts[number].0);
         }
     }
-    let mut folder = Folder::of("programs");
+    let mut folder = Folder::open("programs", dir, texts.iter().map(|(file, _)| file.as_str()))?;
     for (number, (file, text)) in texts.iter().enumerate() {
         let roles = if number == 0 && !roles.is_empty() { format!("\n{roles}") } else { String::new() };
         let what = "a program of the network, with the parameters of its place";
-        folder.text(dir, file, "text/plain", what, &format!("{text}{roles}"))?;
+        folder.text(file, "text/plain", what, &format!("{text}{roles}"))?;
     }
-    folder.finish(dir)
+    folder.finish()
 }
 
 fn describe(stage: &dyn StageProgram) -> Value {

@@ -37,15 +37,15 @@ pub(crate) fn man(args: &ManArgs, mut all: Command) -> Result<(), Failure> {
         Out::new().write_all(&page(all)?)?;
         return Ok(());
     };
-    let mut folder = Folder::of("man");
+    let mut folder = Folder::open("man", dir, ["sluice.1", "sluice-*.1"])?;
     for command in all.get_subcommands().filter(|command| command.get_name() != "help") {
         let name = format!("sluice-{}", command.get_name());
         let text = String::from_utf8_lossy(&page(command.clone())?).into_owned();
-        folder.text(dir, &format!("{name}.1"), "text/troff", "the manual page of a command", &text)?;
+        folder.text(&format!("{name}.1"), "text/troff", "the manual page of a command", &text)?;
     }
     let text = String::from_utf8_lossy(&page(all)?).into_owned();
-    folder.text(dir, "sluice.1", "text/troff", "the manual page of the command line", &text)?;
-    folder.finish(dir)
+    folder.text("sluice.1", "text/troff", "the manual page of the command line", &text)?;
+    folder.finish()
 }
 
 fn page(command: Command) -> Result<Vec<u8>, Failure> {

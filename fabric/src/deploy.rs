@@ -4,8 +4,10 @@
 
 mod port_maps;
 mod profiles;
+mod programs;
 
 pub use profiles::Profiles;
+pub use programs::{NetworkPrograms, programs};
 
 use self::port_maps::MapError;
 use crate::network::{
@@ -17,6 +19,7 @@ use sluice_asic::port::{PortError, PortMap};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_catalogue::position::Position;
+use sluice_catalogue::setup::Replaced;
 use sluice_catalogue::{Catalogue, ProgramError, Setup, SetupError, StageProgram, UnknownProgram};
 use sluice_control::{ControlError, ControlOp, ControlState, EntryError, lines};
 use sluice_exec::control_state;
@@ -195,14 +198,7 @@ pub fn deploy<F: Files>(
     defaults: &Defaults,
     files: &F,
 ) -> Result<Deployment, DeployError<F::Error>> {
-    plan.check()?;
-    let maps = port_maps::of_all(plan, &defaults.chip, plan.port_speed.or(defaults.port_speed));
-    let maps = maps.map_err(|e| match e {
-        MapError::Ports(source) => DeployError::Ports(source),
-        MapError::Topology(source) => DeployError::Topology(source),
-    })?;
-    let wiring = plan.wire(|switch| maps[switch as usize].front_ports().len() as u16)?;
-    let positions = wiring.positions(|switch| &maps[switch as usize]);
+    let Places { maps, wiring, positions } = places(plan, defaults)?;
     let (mut shared, mut warnings): (Shared, _) = (Vec::new(), Vec::new());
     let mut network = NetworkSetup { seed: defaults.config.seed, ..NetworkSetup::default() };
     for ((switch, position), ports) in plan.switches.iter().zip(&positions).zip(&maps) {
@@ -220,12 +216,32 @@ pub fn deploy<F: Files>(
     let hosts = host_ports(plan, &wiring, &mut network);
     // Without hosts, nothing says where the network ends.
     network.edges = (!hosts.is_empty()).then(|| hosts.iter().map(|host| host.end).collect());
+    network.addresses = hosts.iter().map(|host| (host.address, host.end)).collect();
     links(plan, &wiring, &mut network);
     let mut changes = Vec::new();
     for (number, switch) in (0..).zip(&network.switches) {
         changes.extend(changes_of(plan, number, switch)?);
     }
     Ok(Deployment { network, positions, changes, hosts, warnings, place_warnings })
+}
+
+/// Ports, cables and positions of a blueprint's switches.
+struct Places<'a> {
+    maps: Vec<PortMap>,
+    wiring: Wiring<'a>,
+    positions: Vec<Position>,
+}
+
+fn places<'a, E>(plan: &'a Blueprint, defaults: &Defaults) -> Result<Places<'a>, DeployError<E>> {
+    plan.check()?;
+    let maps = port_maps::of_all(plan, &defaults.chip, plan.port_speed.or(defaults.port_speed));
+    let maps = maps.map_err(|e| match e {
+        MapError::Ports(source) => DeployError::Ports(source),
+        MapError::Topology(source) => DeployError::Topology(source),
+    })?;
+    let wiring = plan.wire(|switch| maps[switch as usize].front_ports().len() as u16)?;
+    let positions = wiring.positions(|switch| &maps[switch as usize]);
+    Ok(Places { maps, wiring, positions })
 }
 
 /// Returns each warning once, with the switches to which it applies, in order.
@@ -316,12 +332,9 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
         setup: &mut SwitchSetup,
     ) -> Result<(), DeployError<F::Error>> {
         let (program, ports) = (&setup.placed.program, &setup.ports);
-        let own =
-            stage.setup_at(program, ports, position).unwrap_or_else(|| stage.default_setup(program, ports));
+        let own = programs::setup(stage.as_ref(), program, ports, position);
         let mut own = own.map_err(|source| DeployError::Setup { switch: self.name(), source })?;
-        if setup.config.buffer.is_some() {
-            own.remove_classes(program);
-        }
+        own.remove(program, Replaced::by(setup.config.buffer.as_ref().map(|buffer| &buffer.file)));
         let Setup { ops, port_speeds } = own;
         for (front, speed) in port_speeds {
             setup.config.port_speeds.extend(ports.front(front).map(|p| (p.dev_port.number(), speed)));
@@ -340,31 +353,16 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
         position: &Position,
         shared: &mut Shared,
     ) -> Result<FoundProgram<'a>, DeployError<F::Error>> {
-        let (plan, defaults) = (self.plan, self.defaults);
-        let unknown = |source| DeployError::Unknown { switch: self.name(), source };
-        let network = plan.program.as_ref().unwrap_or(&defaults.program);
-        let asked = self.switch.program.as_ref().unwrap_or(network);
-        let mut stage = self.catalogue.get(asked).map_err(unknown)?;
-        let role = stage.role_at(position);
-        // A program that the file names for this switch overrides the role of its position.
-        if self.switch.program.is_none() {
-            stage = self.catalogue.get(&role.program).map_err(unknown)?;
-        }
+        let chosen = programs::choose(self.plan, self.switch, self.catalogue, self.defaults, position)?;
+        let programs::Choice { stage, params } = chosen;
         let name = stage.name();
-        let mut params = if name == role.program { role.params } else { Vec::new() };
-        // The parameters of the network belong to its program; a switch that runs another program does not take them.
-        if name == defaults.program {
-            params.extend(defaults.params.iter().cloned());
-        }
-        params.extend(plan.params.iter().filter(|_| name == network).cloned());
-        params.extend(self.switch.params.iter().cloned());
         if let Some((.., placed)) = shared.iter().find(|(n, p, _)| n == name && *p == params) {
             return Ok((stage, Arc::clone(placed)));
         }
         let program = stage.build(&params);
         let program = program
             .map_err(|source| DeployError::Program { switch: self.name(), source: Box::new(source) })?;
-        let placed = Placed::with(program, &defaults.chip, &defaults.placing);
+        let placed = Placed::with(program, &self.defaults.chip, &self.defaults.placing);
         let placed = placed.map_err(|source| DeployError::NoFit { switch: self.name(), source })?;
         shared.push((name.to_owned(), params, Arc::clone(&placed)));
         Ok((stage, placed))

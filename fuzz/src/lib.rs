@@ -39,6 +39,7 @@ mod p4_mutants;
 #[cfg(feature = "strategies")]
 pub mod strategies;
 pub mod targets;
+mod text_mutants;
 mod world;
 
 pub use buffer::{buffer, port_infos};
@@ -47,4 +48,5 @@ pub use chip::chip;
 pub use differential::{Difference, Ran, compare, compare_by};
 pub use p4_mutants::p4_mutant;
 pub use sluice_random::{Draw, Limits, numbered, program};
+pub use text_mutants::text_mutant;
 pub use world::{entries, frames};

@@ -144,10 +144,10 @@ pub struct Row {
     /// Id of a closed form's value.
     #[serde(skip_serializing)]
     pub theory: Option<String>,
-    /// Agreement: the interval meets the value within this many percent.
+    /// Agreement: the whole interval is within this many percent of the value.
     #[serde(default = "ten", rename(serialize = "within_percent"))]
     pub within: f64,
-    /// The found cause of a disagreement; empty if there is none.
+    /// The found cause if the row disagrees or is undecided; empty if there is none.
     #[serde(default)]
     pub because: String,
 }
@@ -176,7 +176,7 @@ pub struct Claim {
     pub at: BTreeMap<String, toml::Value>,
     /// The inequality, with sign and factor.
     pub expect: String,
-    /// The found cause if it does not hold; empty if it holds.
+    /// The found cause if the claim disagrees or is undecided; empty if there is none.
     #[serde(default)]
     pub because: String,
 }
@@ -268,9 +268,40 @@ impl Experiment {
                 return Err(wrong(format!("there is no part `{part}`; there are `{}`", named.join("`, `"))));
             }
         }
+        let divisors = file.row.iter().map(|row| (&row.what, row.per));
+        for (what, per) in divisors.chain(file.plot.iter().map(|plot| (&plot.title, plot.per))) {
+            if !per.is_normal() {
+                return Err(wrong(format!(
+                    "`{what}`: `per` is {per}; expected a divisor other than 0, such as 1000"
+                )));
+            }
+        }
+        if let Some(row) = file.row.iter().find(|row| !row.within.is_finite() || row.within < 0.0) {
+            let Row { what, within, .. } = row;
+            return Err(wrong(format!("`{what}`: `within` is {within}; expected a percentage, 0 or more")));
+        }
         for text in file.row.iter().map(|row| &row.here).chain(file.claim.iter().map(|claim| &claim.expect)) {
             Expr::parse(text).map_err(wrong)?;
         }
         Ok(file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divisors_and_percentages_that_give_no_number_are_refused() {
+        let head = "id = \"p/x\"\ntitle = \"t\"\nfigures = \"f\"\ndeviations = []\n[[contest]]\nfile = \"c\"\n[[row]]\nwhat = \"w\"\n\
+                    here = \"a.avg\"\n";
+        for (key, expected) in [
+            ("per = 0", "`w`: `per` is 0; expected a divisor other than 0, such as 1000"),
+            ("per = inf", "`w`: `per` is inf; expected a divisor other than 0, such as 1000"),
+            ("within = -1", "`w`: `within` is -1; expected a percentage, 0 or more"),
+            ("within = nan", "`w`: `within` is NaN; expected a percentage, 0 or more"),
+        ] {
+            assert_eq!(Experiment::parse("x", &format!("{head}{key}\n")).unwrap_err().what, expected);
+        }
     }
 }

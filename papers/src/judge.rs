@@ -1,8 +1,21 @@
 //! Verdicts on the rows and claims of an experiment.
 //!
-//! A row agrees if the 95 % interval of its number over the seeds meets the published value within the row's percentage and
-//! the value's own precision. A claim agrees if it holds at each of its points as an expectation of a contest does: by the
-//! interval of the difference of both sides. Neither is adjusted to what was found.
+//! The *tolerance* of a row is the published value ± room, with room = |value| * `within` % + the precision with which the value
+//! was read. The verdict compares the tolerance with the 95 % interval of the number over the seeds, mean ± half:
+//!
+//! | verdict | condition |
+//! |---|---|
+//! | agrees | the whole interval is in the tolerance |
+//! | undecided | it is not, and it is wider than the tolerance (half > room), so that no mean could have made it agree |
+//! | disagrees | it is not, although it is narrow enough |
+//!
+//! So noise never makes a number agree. One seed has no interval, and leaves every row and claim undecided. Results that do not
+//! depend on the seed have an interval without width over two or more seeds, and are decided.
+//!
+//! A claim is judged at each of its points as an expectation of a contest is. An inequality holds if the whole interval of the
+//! difference of both sides satisfies it, fails if the whole interval violates it, and is undecided if the interval has the bound
+//! inside. A claim agrees if it holds at all points, disagrees if it fails at one, and is undecided otherwise. Scenarios draw
+//! nothing at random, so theirs are decided. No verdict is adjusted to what was found.
 
 use crate::experiment::{Claim, Experiment, Row};
 use crate::found::{Evidence, FoundPoint};
@@ -19,7 +32,9 @@ pub enum Verdict {
     NoNumber,
     /// It agrees with what was published.
     Agrees,
-    /// It does not.
+    /// The runs are too few, or differ too much, to say.
+    Undecided,
+    /// It does not agree.
     Disagrees,
 }
 
@@ -30,6 +45,7 @@ impl Verdict {
         match self {
             Verdict::NoNumber => "no number published",
             Verdict::Agrees => "agrees",
+            Verdict::Undecided => "undecided",
             Verdict::Disagrees => "disagrees",
         }
     }
@@ -75,8 +91,37 @@ pub struct ClaimResult {
     pub verdict: Verdict,
     /// The numbers in the claim, point by point.
     pub numbers: Vec<String>,
-    /// The found cause of a disagreement; empty if there is none.
+    /// The found cause of a verdict other than agreement; empty if there is none.
     pub because: String,
+}
+
+/// Number of rows and claims with each verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Those that agree.
+    pub agree: usize,
+    /// Those that are undecided.
+    pub undecided: usize,
+    /// Those that disagree.
+    pub disagree: usize,
+}
+
+impl Tally {
+    /// Returns the number of rows and claims that can be compared.
+    #[must_use]
+    pub const fn compared(self) -> usize {
+        self.agree + self.undecided + self.disagree
+    }
+}
+
+impl std::iter::Sum for Tally {
+    fn sum<I: Iterator<Item = Tally>>(all: I) -> Tally {
+        all.fold(Tally::default(), |sum, one| Tally {
+            agree: sum.agree + one.agree,
+            undecided: sum.undecided + one.undecided,
+            disagree: sum.disagree + one.disagree,
+        })
+    }
 }
 
 /// A row's number of a rival, beside that of the paper's program.
@@ -111,40 +156,76 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// Returns the verdicts of all rows, then of all claims.
+    fn verdicts(&self) -> impl Iterator<Item = Verdict> {
+        let rows = self.rows.iter().map(|row| row.verdict);
+        rows.chain(self.claims.iter().map(|claim| claim.verdict))
+    }
+
     /// Returns the worst verdict of all rows and claims.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        let rows = self.rows.iter().map(|row| row.verdict);
-        let claims = self.claims.iter().map(|claim| claim.verdict);
-        rows.chain(claims).max().unwrap_or(Verdict::NoNumber)
+        self.verdicts().max().unwrap_or(Verdict::NoNumber)
     }
 
-    /// Returns the verdict in words: how many of the rows and claims that can be compared agree.
+    /// Returns how many rows and claims have each verdict.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        let count = |verdict: Verdict| self.verdicts().filter(|own| *own == verdict).count();
+        Tally {
+            agree: count(Verdict::Agrees),
+            undecided: count(Verdict::Undecided),
+            disagree: count(Verdict::Disagrees),
+        }
+    }
+
+    /// Returns the verdict in words: how many of the rows and claims that can be compared agree, and how many are undecided.
     #[must_use]
     pub fn summary(&self) -> String {
-        let rows = self.rows.iter().map(|row| row.verdict);
-        let all: Vec<Verdict> = rows.chain(self.claims.iter().map(|claim| claim.verdict)).collect();
-        let agree = all.iter().filter(|verdict| **verdict == Verdict::Agrees).count();
-        let compared = all.iter().filter(|verdict| **verdict != Verdict::NoNumber).count();
+        let tally = self.tally();
+        let Tally { agree, undecided, .. } = tally;
+        let compared = tally.compared();
         match self.verdict() {
             Verdict::NoNumber => Verdict::NoNumber.words().to_owned(),
             Verdict::Agrees => format!("agrees ({compared} of {compared})"),
-            Verdict::Disagrees => {
-                let open = self.disagreements().iter().filter(|(_, because)| because.is_empty()).count();
+            Verdict::Undecided | Verdict::Disagrees => {
+                let disagree = self.doubts().filter(|(verdict, ..)| *verdict == Verdict::Disagrees);
+                let open = disagree.filter(|(.., because)| because.is_empty()).count();
+                let doubt = if undecided > 0 { format!(", {undecided} undecided") } else { String::new() };
                 let open =
                     if open > 0 { format!("; the cause of {open} is not found") } else { String::new() };
-                format!("{agree} of {compared} agree{open}")
+                format!("{agree} of {compared} agree{doubt}{open}")
             }
         }
     }
 
-    /// Returns the rows and claims that disagree, each with its cause.
+    /// Returns the rows and claims that disagree or are undecided: the verdict, the name and the cause of each.
+    pub fn doubts(&self) -> impl Iterator<Item = (Verdict, &str, &str)> {
+        let rows = self.rows.iter().map(|row| (row.verdict, row.row.what.as_str(), row.row.because.as_str()));
+        let claims = self.claims.iter();
+        let claims = claims.map(|claim| (claim.verdict, claim.what.as_str(), claim.because.as_str()));
+        rows.chain(claims).filter(|(verdict, ..)| matches!(verdict, Verdict::Undecided | Verdict::Disagrees))
+    }
+
+    /// Returns the names of the rows and claims in [`Judgement::doubts`], each with its verdict and cause as the end of a sentence.
     #[must_use]
-    pub fn disagreements(&self) -> Vec<(&str, &str)> {
-        let rows = self.rows.iter().filter(|row| row.verdict == Verdict::Disagrees);
-        let rows = rows.map(|row| (row.row.what.as_str(), row.row.because.as_str()));
-        let claims = self.claims.iter().filter(|claim| claim.verdict == Verdict::Disagrees);
-        rows.chain(claims.map(|claim| (claim.what.as_str(), claim.because.as_str()))).collect()
+    pub fn causes(&self) -> Vec<(&str, String)> {
+        let cause = |(verdict, what, because): (Verdict, _, &str)| {
+            let verb = if verdict == Verdict::Undecided { "is undecided" } else { "disagrees" };
+            let because = match (because, verdict) {
+                ("", Verdict::Undecided) => "the seeds are too few, or differ too much.",
+                ("", _) => "the cause is not found.",
+                (known, _) => known,
+            };
+            (what, format!("{verb} because: {because}"))
+        };
+        self.doubts().map(cause).collect()
+    }
+
+    /// Returns true if a run is wrong, or if a row or claim disagrees or is undecided and has no stated cause.
+    #[must_use]
+    pub fn is_unexplained(&self) -> bool {
+        !self.errors.is_empty() || self.doubts().any(|(.., because)| because.is_empty())
     }
 }
 
@@ -212,33 +293,46 @@ fn row_result(row: &Row, found: &Evidence, published: &Published) -> Result<RowR
         None => (None, Verdict::NoNumber),
         Some((value, precision)) => {
             let ratio = (value != 0.0).then(|| here.mean / value);
-            let agrees = meets(here, value, precision, row.within);
-            (ratio, if agrees { Verdict::Agrees } else { Verdict::Disagrees })
+            (ratio, compared(here, value, precision, row.within))
         }
     };
     Ok(RowResult { row: row.clone(), here, values, ratio, verdict })
 }
 
-/// Returns true if an interval meets a value within some percent and the value's precision.
-fn meets(here: Estimate, value: f64, precision: f64, within: f64) -> bool {
+/// Compares the interval of a number with the tolerance around a value.
+fn compared(here: Estimate, value: f64, precision: f64, within: f64) -> Verdict {
     let room = value.abs() * within / 100.0 + precision;
-    here.low() <= value + room && here.high() >= value - room
+    match here.half {
+        None => Verdict::Undecided,
+        Some(_) if here.low() >= value - room && here.high() <= value + room => Verdict::Agrees,
+        Some(half) if half > room => Verdict::Undecided,
+        Some(_) => Verdict::Disagrees,
+    }
 }
 
 fn claim_result(claim: &Claim, found: &Evidence) -> Result<ClaimResult, String> {
     let expr = Expr::parse(&claim.expect)?;
     let points = found.at(&claim.part, &claim.at)?;
     let mut numbers = Vec::with_capacity(points.len());
-    let mut holds = true;
+    let mut worst = Verdict::Agrees;
     for point in &points {
         let verdict = judged(&expr, 0, &point.figures)?;
-        holds &= verdict.holds;
+        let here = match (verdict.decided, verdict.holds) {
+            (false, _) => Verdict::Undecided,
+            (true, true) => Verdict::Agrees,
+            (true, false) => Verdict::Disagrees,
+        };
+        worst = worst.max(here);
         let named =
             verdict.names.iter().map(|(name, figure)| format!("{name} {}", estimate(figure.estimate())));
         let mut text = named.collect::<Vec<_>>().join(", ");
         if points.len() > 1 {
-            let fails = if verdict.holds { "" } else { " FAILS" };
-            text = format!("{}{fails}: {text}", point.title());
+            let word = match here {
+                Verdict::Disagrees => " FAILS",
+                Verdict::Undecided => " UNDECIDED",
+                Verdict::Agrees | Verdict::NoNumber => "",
+            };
+            text = format!("{}{word}: {text}", point.title());
         }
         numbers.push(text);
     }
@@ -246,7 +340,7 @@ fn claim_result(claim: &Claim, found: &Evidence) -> Result<ClaimResult, String> 
         what: claim.what.clone(),
         source: claim.source.clone(),
         expect: claim.expect.clone(),
-        verdict: if holds { Verdict::Agrees } else { Verdict::Disagrees },
+        verdict: worst,
         numbers,
         because: claim.because.clone(),
     })
@@ -294,7 +388,8 @@ pub fn estimate(Estimate { mean, half }: Estimate) -> String {
 /// Returns a number with four significant digits, without needless zeros.
 pub(crate) fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
-        return "0".to_owned();
+        // Not a number, or without a bound: shown as what it is.
+        return format!("{}", value + 0.0);
     }
     let whole = value.abs().log10().floor() as i32 + 1;
     let decimals = (4 - whole).clamp(0, 9) as usize;
@@ -303,99 +398,4 @@ pub(crate) fn significant(value: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use sluice_scenario::contest::{Figure, FigureTable};
-    use std::collections::BTreeMap;
-
-    fn found() -> Evidence {
-        let point = |load: &str, a: &[i128], b: &[i128]| {
-            let of = |values: &[i128]| BTreeMap::from([("avg".to_owned(), Figure(values.to_vec()))]);
-            let figures =
-                FigureTable::new([("a".to_owned(), of(a)), ("b".to_owned(), of(b))].into(), a.len());
-            FoundPoint { axes: vec![("workload.load".into(), load.into())], figures, ..FoundPoint::default() }
-        };
-        let points =
-            vec![point("30", &[1000, 1100], &[2000, 2200]), point("50", &[1500, 1500], &[1600, 1400])];
-        Evidence { parts: [(String::new(), points)].into(), outcomes: Vec::new() }
-    }
-
-    fn experiment(text: &str) -> Experiment {
-        let head =
-            "id = \"p/x\"\ntitle = \"t\"\nfigures = \"f\"\ndeviations = []\n[[contest]]\nfile = \"c\"\n";
-        Experiment::parse("x", &format!("{head}{text}")).unwrap()
-    }
-
-    fn published() -> Published {
-        let text = "[[paper]]\nid = \"p\"\ntitle = \"P\"\n[[value]]\nid = \"p/a\"\nvalue = 1.2\nread = \"table\"\nside = \
-                    \"paper\"\nsource = \"s\"\n[[value]]\nid = \"p/none\"\nread = \"none\"\nside = \"paper\"\nsource = \"s\"\n";
-        Published::parse(text).unwrap()
-    }
-
-    fn verdicts(text: &str) -> Result<Judgement, String> {
-        judge(&experiment(text), &found(), &published(), &[Rival::new("b")])
-    }
-
-    #[test]
-    fn a_row_agrees_if_its_interval_meets_the_value() {
-        // The mean is 1.05; with two seeds the half-interval is 12.706 * 0.05 = 0.635. At the load 50 there is none.
-        let row = |load: u32, id: &str, within: u32| {
-            format!(
-                "[[row]]\nwhat = \"w\"\nat = {{ \"workload.load\" = {load} }}\nhere = \"a.avg\"\nper = 1000\npublished = \
-                 \"{id}\"\nwithin = {within}\n"
-            )
-        };
-        let of = |text: String| verdicts(&text).unwrap().rows.remove(0);
-        let near = of(row(30, "p/a", 0));
-        assert_eq!((near.verdict, near.here.mean), (Verdict::Agrees, 1.05));
-        assert!((near.ratio.unwrap() - 0.875).abs() < 1e-12);
-        // 1.5 is 25 % above 1.2.
-        assert_eq!(of(row(50, "p/a", 24)).verdict, Verdict::Disagrees);
-        assert_eq!(of(row(50, "p/a", 26)).verdict, Verdict::Agrees);
-        assert_eq!(of(row(50, "p/none", 0)).verdict, Verdict::NoNumber);
-        assert!(
-            verdicts(&row(70, "p/a", 1))
-                .unwrap_err()
-                .contains("no run has workload.load = 70; there are load = 30")
-        );
-        assert!(verdicts(&row(50, "p/b", 1)).unwrap_err().contains("no published value `p/b`"));
-    }
-
-    #[test]
-    fn a_claim_holds_at_all_its_points() {
-        let claim = |expect: &str, at: &str| {
-            format!(
-                "[[claim]]\nwhat = \"w\"\nsource = \"s\"\n{at}\nexpect = \"{expect}\"\nbecause = \"chance\"\n"
-            )
-        };
-        let all = verdicts(&claim("a.avg < b.avg", "")).unwrap();
-        assert_eq!(all.verdict(), Verdict::Disagrees);
-        assert_eq!(all.disagreements(), [("w", "chance")]);
-        assert!(all.claims[0].numbers[1].starts_with("load = 50 FAILS: a.avg 1500, b.avg 1500"), "{all:?}");
-        // The differences are -100 and -200: the interval is -150 plus or minus 635. Without 900, it is -1050 plus or minus 635.
-        let one = verdicts(&claim("a.avg + 900 < b.avg", "at = { \"workload.load\" = 30 }")).unwrap();
-        assert_eq!(one.verdict(), Verdict::Disagrees);
-        let one = verdicts(&claim("a.avg < b.avg", "at = { \"workload.load\" = 30 }")).unwrap();
-        assert_eq!(one.verdict(), Verdict::Agrees);
-    }
-
-    #[test]
-    fn rivals_have_the_same_numbers() {
-        let row =
-            "[[row]]\nwhat = \"w\"\nat = { \"workload.load\" = 30 }\nhere = \"a.avg * 2\"\nper = 1000\n";
-        let rivals = verdicts(row).unwrap().rivals;
-        assert_eq!(
-            (rivals[0].here.mean, rivals[0].rivals[0].0.as_str(), rivals[0].rivals[0].1.mean),
-            (2.1, "b", 4.2)
-        );
-    }
-
-    #[test]
-    fn numbers_have_four_digits() {
-        for (value, text) in
-            [(0.0, "0"), (1.0, "1"), (0.048_312, "0.04831"), (12_345.6, "12346"), (-1.5, "-1.5")]
-        {
-            assert_eq!(significant(value), text);
-        }
-    }
-}
+mod tests;

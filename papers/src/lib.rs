@@ -31,7 +31,9 @@ pub use experiment::{
 };
 pub use found::{Evidence, FoundPoint};
 pub use hashing::{Trace, measure};
-pub use judge::{ClaimResult, Judgement, RivalRow, RowResult, Verdict, estimate as estimate_text, judge};
+pub use judge::{
+    ClaimResult, Judgement, RivalRow, RowResult, Tally, Verdict, estimate as estimate_text, judge,
+};
 pub use page::{Reproduced, chapter, html, markdown, markdown_text, overview, row_cells};
 pub use published::{Paper, Published, PublishedValue, Reading, Side};
 pub use scale::{Rival, Scale, ScaledContest, contests};

@@ -5,12 +5,14 @@
 
 mod clock;
 mod feed;
+mod offload;
 mod rewrite;
 mod search;
 mod stamps;
 
 pub use clock::Pace;
 pub use feed::{Feed, InputReport, Opener, Port, Schedule, Sending};
+pub use offload::Offload;
 pub use rewrite::Rewrite;
 pub use search::Search;
 pub use stamps::Stamps;

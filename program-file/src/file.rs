@@ -8,9 +8,9 @@ use sluice_asic::port::PortMap;
 use sluice_build::params::{ParamError, ParamInfo};
 use sluice_catalogue::position::{Neighbor, Position};
 use sluice_catalogue::{ProgramError, Role, Setup, SetupError, StageProgram};
+use sluice_ir::Program;
 use sluice_ir::text::{FileParts, RoleDecl, RolePlace, Source, SourceParam, VERSION};
 use sluice_ir::verify::{Diag, Severity, verify};
-use sluice_ir::{Block, Program, Stmt, StmtKind};
 use sluice_switch::property::Property;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -49,34 +49,6 @@ fn endless(name: &str) -> &'static str {
     }
 }
 
-/// Most statements of all controls of a program. A chip of 20 stages has 320 logical tables, so no chip has room for as many;
-/// the placer takes seconds for them.
-const MAX_STATEMENTS: usize = 1024;
-
-/// Returns the finding about a program whose placement would take too long.
-fn too_large(program: &Program) -> Option<Diag> {
-    let blocks = program.pipes.iter().map(|pipe| &pipe.control).chain([&program.ghost]);
-    let count: usize = blocks.clone().map(statements).sum();
-    let first = blocks.flatten().next()?;
-    let text = format!("the controls have {count} statements; expected at most {MAX_STATEMENTS}");
-    let help =
-        "a chip of 20 stages has 320 logical tables: use entries of a table in place of many conditions";
-    (count > MAX_STATEMENTS).then(|| Diag::error(first.loc, text).help(help))
-}
-
-/// Returns the number of statements of a block and of the blocks in it. Nesting is bounded by the reader.
-fn statements(block: &Block) -> usize {
-    let inner = |stmt: &Stmt| match &stmt.kind {
-        StmtKind::If(_, then, otherwise) => statements(then) + statements(otherwise),
-        StmtKind::Apply(_, arms) => {
-            let run: usize = arms.run.iter().map(|(_, block)| statements(block)).sum();
-            statements(&arms.hit) + statements(&arms.miss) + run
-        }
-        StmtKind::Call(_) => 0,
-    };
-    block.iter().map(|stmt| 1 + inner(stmt)).sum()
-}
-
 /// Returns advice if a text is probably of another language.
 fn other_language(text: &str) -> Option<&'static str> {
     let begins = |word| text.lines().any(|line: &str| line.trim_start().starts_with(word));
@@ -113,9 +85,6 @@ impl ProgramFile {
         if program.name.is_empty() {
             let help = "write `program NAME;` after the version";
             return Err(refused("the text does not name the program".to_owned(), help));
-        }
-        if let Some(diag) = too_large(&program) {
-            return Err(findings(origin, text, &[diag]));
         }
         let mut diags = verify(&program);
         if !diags.iter().any(|diag| diag.severity == Severity::Error) {

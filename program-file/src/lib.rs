@@ -51,7 +51,7 @@
 //! ```
 //!
 //! A file is data of a stranger: reading it takes memory and time in proportion to its length, which is at most
-//! [`MAX_TEXT`](sluice_ir::text::MAX_TEXT) bytes.
+//! [`PROGRAM_TEXT_BYTES`](sluice_asic::limits::PROGRAM_TEXT_BYTES) bytes.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests"))]
 

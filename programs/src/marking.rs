@@ -25,11 +25,12 @@ pub(crate) struct Marking {
     draw: RandomRef<8>,
 }
 
-/// Declares egress marking by `depth`, in cells. The control plane fills `mark_probability`, in units of 64 cells.
+/// Declares egress marking by `depth`, in cells. The control plane fills `mark_probability`, in units of 64 cells. It is a marking
+/// table ([`sluice_control::marks`]): a device whose buffer profile marks starts without its entries.
 #[stage_program]
 pub(crate) fn marking(eg: &GressBuilder<'_>, depth: Ro<19>) -> Marking {
     let k = eg.metadata::<Mark>();
-    let set_probability = eg.action(|a, p: Arg<8>| k.probability = p);
+    let set_probability = eg.action(|a, mark_probability: Arg<8>| k.probability = mark_probability);
     /// Queue depth in units of 64 cells to marking probability in 256ths; without an entry the probability is 0
     let mark_probability = eg.table([ternary(k.depth)]).actions([set_probability]).size(64).build();
     /// Random number of a packet, 0 to 255, that is compared with the marking probability

@@ -18,6 +18,7 @@ impl Outcome<'_> {
     pub fn warnings(&self) -> Vec<String> {
         let mut list: Vec<String> = self.cut_inputs().map(|cut| cut.to_string()).collect();
         list.extend(self.oddities());
+        list.extend(self.offloaded());
         let shortened = self.inputs.iter().filter(|i| i.report.gaps > 0);
         list.extend(shortened.map(|i| {
             format!(
@@ -43,6 +44,19 @@ impl Outcome<'_> {
             i.report.oddities.iter().map(|(oddity, t)| {
                 format!("{}: {oddity}: {} records, first is record {}", i.name, t.count, t.first_record)
             })
+        })
+    }
+
+    /// Warns of frames that a NIC's offload made.
+    fn offloaded(&self) -> impl Iterator<Item = String> + '_ {
+        self.inputs.iter().filter_map(|i| {
+            let found = i.report.offload.found()?;
+            Some(format!(
+                "{}: {} TCP frames of up to {} bytes hold several segments each, the first is record {}: the NIC of the host on which \
+                 they were captured cuts or joins segments, and no wire has such frames; capture with offloads off (`ethtool -K IF \
+                 gro off lro off gso off tso off`), or on a port of a switch",
+                i.name, found.frames, found.longest, found.first_record
+            ))
         })
     }
 

@@ -3,6 +3,7 @@
 use crate::console::numbers::number;
 use crate::console::text_file;
 use clap::{Parser, Subcommand};
+use sluice_asic::limits;
 
 /// Emulator of Tofino-style switches: shows whether a data-plane program fits the chip, and what it does to packets.
 ///
@@ -20,8 +21,27 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "BYTES", hide_short_help = true,
           value_parser = number::<u64>(1..), default_value_t = text_file::MAX_TEXT)]
     pub(crate) max_text: u64,
+    #[arg(long = "max", global = true, value_name = "NAME=N", hide_short_help = true, value_parser = limit,
+          help = limits_help())]
+    pub(crate) limits: Vec<(String, u64)>,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+}
+
+/// Returns the help of `--max`.
+fn limits_help() -> String {
+    let names: Vec<&str> = limits::ALL.into_iter().map(|limit| limit.name).collect();
+    format!(
+        "Most work of a kind that a file may ask for, in place of the default; repeatable. The names are {}",
+        names.join(", ")
+    )
+}
+
+/// Parses `NAME=N`, the value of `--max`.
+fn limit(text: &str) -> Result<(String, u64), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=N, for example placing-steps=1G")?;
+    let limit = limits::named(name.trim())?;
+    Ok((limit.name.to_owned(), number::<u64>(1..)(value.trim())?))
 }
 
 #[derive(Debug, Subcommand)]

@@ -26,6 +26,7 @@ use crate::run;
 use crate::schema;
 use crate::shell;
 use crate::test;
+use sluice_asic::limits;
 use sluice_catalogue::Catalogue;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,6 +39,8 @@ pub(crate) fn command(catalogue: &Catalogue, arguments: impl Iterator<Item = OsS
     };
     terminal::set_quiet(cli.quiet);
     text_file::set_limit(cli.max_text);
+    let chosen = cli.limits.iter().filter_map(|(name, value)| Some((limits::named(name).ok()?, *value)));
+    limits::set(&chosen.collect::<Vec<_>>());
     let result = catch_unwind(AssertUnwindSafe(|| run_command(cli, catalogue)));
     match result.unwrap_or_else(|panic| Err(Failure::panicked(&*panic))) {
         Ok(()) => 0,

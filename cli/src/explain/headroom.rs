@@ -39,12 +39,18 @@ pub(crate) struct HeadroomArgs {
     /// Longest frame of lossless traffic [default: 9216B; nvidia and barefoot: 1024B]
     #[arg(long, value_name = "BYTES", value_parser = quantity::<Bytes>)]
     pub(crate) lossless_mtu: Option<Bytes>,
-    /// Share of 64-byte packets in percent, for nvidia and barefoot [default: 100]
+    /// Share of 64-byte packets in percent, for nvidia and barefoot [default: 50]
     #[arg(long, value_name = "PERCENT", value_parser = number::<u8>(0..=100))]
     pub(crate) small_packets: Option<u8>,
     /// Latency of a gearbox in the line, in ns [default: 0]
     #[arg(long, value_name = "NS", value_parser = number::<u64>(..))]
     pub(crate) gearbox_ns: Option<u64>,
+    /// The port has eight lanes, for nvidia
+    #[arg(long)]
+    pub(crate) eight_lanes: bool,
+    /// Lossless groups share their headroom (a pool with xoff, or an over-subscribe ratio), for nvidia
+    #[arg(long)]
+    pub(crate) shared_headroom: bool,
 }
 
 impl HeadroomArgs {
@@ -58,6 +64,8 @@ impl HeadroomArgs {
             || self.lossless_mtu.is_some()
             || self.small_packets.is_some()
             || self.gearbox_ns.is_some()
+            || self.eight_lanes
+            || self.shared_headroom
     }
 }
 
@@ -91,9 +99,9 @@ impl HeadroomMethod {
             HeadroomMethod::Worst => "frames of the worst length all the time",
             HeadroomMethod::Ideal => "frames that fill their cells; shorter ones are lost",
             HeadroomMethod::Nvidia => {
-                "SONiC's plug-in: small packets, the cell's waste rounded up to a whole number"
+                "SONiC's plug-in: half of the packets small, the cell's waste rounded up to a whole number"
             }
-            HeadroomMethod::Barefoot => "SONiC's plug-in: small packets, kilobits of 1024 bits",
+            HeadroomMethod::Barefoot => "SONiC's plug-in: half of the packets small, kilobits of 1024 bits",
         }
     }
 }
@@ -103,7 +111,8 @@ fn methods(input: &HeadroomInput) -> Vec<(String, u64, &'static str)> {
     let all = HeadroomMethod::value_variants().iter();
     all.filter_map(|method| {
         let of = HeadroomInput::new(method.method(), input.speed, input.cable, input.cell);
-        let of = HeadroomInput { gearbox_ns: input.gearbox_ns, ..of };
+        let HeadroomInput { gearbox_ns, eight_lanes, shared, .. } = *input;
+        let of = HeadroomInput { gearbox_ns, eight_lanes, shared, ..of };
         let name = method.to_possible_value()?.get_name().to_owned();
         Some((name, headroom(&of).xoff.get(), method.assumes()))
     })
@@ -127,6 +136,7 @@ pub(crate) fn run(args: &HeadroomArgs, chip: &ChipSpec, as_json: bool) -> Result
             "speed_bps": input.speed.as_bps(), "cable_mm": input.cable.as_millimetres(),
             "cell_bytes": input.cell.get(), "terms": terms, "wire_bytes": sum.wire.get(),
             "waste_millionths": sum.waste_millionths, "xoff_bytes": sum.xoff.get(), "xoff_cells": cells.get(),
+            "xon_bytes": sum.profile.map(|(xon, _)| xon.get()), "size_bytes": sum.profile.map(|(_, size)| size.get()),
             "methods": methods(&input)
                 .iter()
                 .map(|(name, bytes, assumes)| json!({ "method": name, "xoff_bytes": bytes, "assumes": assumes }))
@@ -147,14 +157,16 @@ fn text(input: &HeadroomInput, sum: &Headroom, cells: Cells) -> String {
     let rows = methods(input).into_iter();
     let rows = rows.map(|(name, bytes, assumes)| vec![name, bytes.to_string(), assumes.to_owned()]);
     let others = crate::console::table::table(&["METHOD", "XOFF", "ASSUMES"], rows.collect());
+    let profile = |(xon, size): (Bytes, Bytes)| format!("xon = {} B, size = {} B\n", xon.get(), size.get());
     format!(
-        "headroom of one lossless priority group, {} over {}\n\n{table}\n\ncells: {}\nxoff = {} B, {cells} of {}: {}\n\n{others}\n",
+        "headroom of one lossless priority group, {} over {}\n\n{table}\n\ncells: {}\nxoff = {} B, {cells} of {}: {}\n{}\n{others}\n",
         input.speed,
         input.cable,
         sum.waste,
         sum.xoff.get(),
         input.cell,
         sum.total,
+        sum.profile.map_or(String::new(), profile),
     )
 }
 
@@ -175,5 +187,6 @@ fn input(args: &HeadroomArgs, chip: &ChipSpec) -> Result<HeadroomInput, Failure>
     input.lossless_mtu = args.lossless_mtu.unwrap_or(input.lossless_mtu);
     input.small_percent = args.small_packets.unwrap_or(input.small_percent);
     input.gearbox_ns = args.gearbox_ns.unwrap_or(input.gearbox_ns);
+    (input.eight_lanes, input.shared) = (args.eight_lanes, args.shared_headroom);
     Ok(input)
 }

@@ -25,7 +25,6 @@ use sluice_fabric::flowlets::through::{Candidate, Outcome, Trace, Uplinks, throu
 use sluice_pcaps::capture::{CaptureReader, CaptureTime};
 use sluice_pcaps::samples;
 use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 /// All results; parts that were not requested are empty.
@@ -120,6 +119,7 @@ pub(crate) fn run(args: &FlowletsArgs, catalogue: &Catalogue, as_json: bool) -> 
     let programs: Vec<OpenProgram> =
         args.through.iter().map(|program| door.program(program)).collect::<Result<_, _>>()?;
     let catalogue = &door.into_catalogue();
+    let folder = Folder::asked("flowlets", args.output.as_ref(), NAMES)?;
     let mut report = Report {
         schema: "sluice.flowlets/1",
         seed: args.seed,
@@ -145,16 +145,14 @@ pub(crate) fn run(args: &FlowletsArgs, catalogue: &Catalogue, as_json: bool) -> 
     if !args.elastic.is_empty() {
         report.elastic.settled = settled(args, catalogue, &chip)?;
     }
-    if let Some(dir) = &args.output {
-        write_files(dir, args, &report)?;
-    }
+    let written = folder.map_or(Ok(()), |folder| write_files(folder, args, &report));
     let mut out = terminal::results(as_json);
     if as_json {
         write!(out, "{}", pretty(&report))?;
     } else {
         write!(out, "{}", text::text(args, &report))?;
     }
-    Ok(())
+    written
 }
 
 /// Reads the capture: its flowlets, and its frames if there are programs to send them through.
@@ -229,30 +227,33 @@ fn settled(args: &FlowletsArgs, catalogue: &Catalogue, chip: &ChipSpec) -> Resul
     args.timeouts.0.iter().map(at).collect()
 }
 
-fn write_files(dir: &Path, args: &FlowletsArgs, report: &Report<'_>) -> Result<(), Failure> {
+/// Names of the files of `-o`.
+const NAMES: [&str; 7] =
+    ["flowlets.json", "flowlets.csv", "flowlets.svg", "order.csv", "order.svg", "elastic.csv", "elastic.svg"];
+
+fn write_files(mut folder: Folder, args: &FlowletsArgs, report: &Report<'_>) -> Result<(), Failure> {
     const SVG: &str = "image/svg+xml";
-    let mut folder = Folder::of("flowlets");
-    folder.text(dir, "flowlets.json", report.schema, "all figures", &pretty(report))?;
+    folder.text("flowlets.json", report.schema, "all figures", &pretty(report))?;
     if let Some(census) = &report.census {
         let table = CsvText::of_columns(csv::CENSUS, &census.rows)?;
-        folder.text(dir, "flowlets.csv", "text/csv", "flowlets by timeout", &table)?;
+        folder.text("flowlets.csv", "text/csv", "flowlets by timeout", &table)?;
         let plot = plot::census(census);
-        folder.chart(dir, "flowlets.svg", SVG, "flowlets and their mean size by timeout", &plot)?;
+        folder.chart("flowlets.svg", SVG, "flowlets and their mean size by timeout", &plot)?;
     }
     let trials = &report.order.trials;
     if !trials.is_empty() {
         let table = CsvText::of_columns(csv::TRIALS, trials)?;
-        folder.text(dir, "order.csv", "text/csv", "reordering by program and timeout", &table)?;
+        folder.text("order.csv", "text/csv", "reordering by program and timeout", &table)?;
         let plot = plot::trials(&args.timeouts.0, trials);
-        folder.chart(dir, "order.svg", SVG, "reordered packets by timeout", &plot)?;
+        folder.chart("order.svg", SVG, "reordered packets by timeout", &plot)?;
     }
     let settled = &report.elastic.settled;
     if !settled.is_empty() {
         let table = CsvText::of_columns(csv::PATHS, &on_paths(settled))?;
         let what = "flows, traffic and flowlets by path and timeout";
-        folder.text(dir, "elastic.csv", "text/csv", what, &table)?;
+        folder.text("elastic.csv", "text/csv", what, &table)?;
         let plot = plot::settled(&args.elastic, settled);
-        folder.chart(dir, "elastic.svg", SVG, "share of flows by path and timeout", &plot)?;
+        folder.chart("elastic.svg", SVG, "share of flows by path and timeout", &plot)?;
     }
-    folder.finish(dir)
+    folder.finish()
 }

@@ -81,41 +81,47 @@ pub(crate) fn command(done: &Done<'_>, number: usize, failure: &hunt::Failure) -
     })
 }
 
+/// Names of the files.
+pub(crate) const NAMES: [&str; 9] = [
+    "fuzz.json",
+    "coverage.json",
+    "coverage.txt",
+    "coverage.html",
+    "entries.toml",
+    BUFFER,
+    "failure-*.dev*.pcapng",
+    "failure-*.changes",
+    "failure-*.txt",
+];
+
 /// Writes all files.
-pub(crate) fn write(done: &Done<'_>, outcome: &Outcome<'_>, dir: &Path) -> Result<(), Failure> {
+pub(crate) fn write(done: &Done<'_>, outcome: &Outcome<'_>, mut folder: Folder) -> Result<(), Failure> {
     let (status, subject) = (&done.status, done.subject);
     let name = &subject.program.name;
-    let mut folder = Folder::of("fuzz");
-    folder.text(dir, "fuzz.json", "sluice.fuzz/1", "what came of it, without the rate", &pretty(outcome))?;
+    folder.text("fuzz.json", "sluice.fuzz/1", "what came of it, without the rate", &pretty(outcome))?;
     let coverage = &status.coverage;
     let report = coverage_report::json(name, &subject.points, coverage);
-    folder.text(dir, "coverage.json", "sluice.coverage/1", "every point of the program", &pretty(&report))?;
+    folder.text("coverage.json", "sluice.coverage/1", "every point of the program", &pretty(&report))?;
     let text = coverage_report::text(name, &subject.points, coverage);
-    folder.text(dir, "coverage.txt", "text/plain", "coverage and what is uncovered", &text)?;
+    folder.text("coverage.txt", "text/plain", "coverage and what is uncovered", &text)?;
     let page = coverage_report::html(name, &subject.points, coverage);
-    folder.text(dir, "coverage.html", "text/html", "the same as a page", &page)?;
+    folder.text("coverage.html", "text/html", "the same as a page", &page)?;
     let printed = entries::print(&subject.program, &subject.control);
-    folder.text(dir, "entries.toml", "sluice.entries", "entries at the start of each input", &printed)?;
+    folder.text("entries.toml", "sluice.entries", "entries at the start of each input", &printed)?;
     if let Some(text) = &done.buffer {
-        folder.text(dir, BUFFER, "application/toml", "the buffer profile that the seed has drawn", text)?;
+        folder.text(BUFFER, "application/toml", "the buffer profile that the seed has drawn", text)?;
     }
     for (number, failure) in (1..).zip(&status.failures) {
-        one(done, dir, number, failure, &mut folder)?;
+        one(done, number, failure, &mut folder)?;
     }
-    folder.finish(dir)
+    folder.finish()
 }
 
-fn one(
-    done: &Done<'_>,
-    dir: &Path,
-    number: usize,
-    failure: &hunt::Failure,
-    folder: &mut Folder,
-) -> Result<(), Failure> {
+fn one(done: &Done<'_>, number: usize, failure: &hunt::Failure, folder: &mut Folder) -> Result<(), Failure> {
     let first = failure.input.shots.first().map_or(0, |s| s.at);
     for port in ports(failure) {
         let name = capture(number, port);
-        let file = Pending::create(&dir.join(&name))?;
+        let file = Pending::create(&folder.path(&name)?)?;
         let start = CaptureTime::from_ns(0);
         let writer = TraceWriter::new(file.handle()?, TraceFormat::Pcapng, start);
         let mut writer = writer.map_err(Failure::input)?;
@@ -133,10 +139,10 @@ fn one(
         let ops: Vec<_> = ops.map(|(at, op)| (at.saturating_sub(first), op)).collect();
         let text = changes(&done.subject.program, &ops);
         let name = format!("failure-{number}.changes");
-        folder.text(dir, &name, "sluice.changes", "changes between the packets", &text)?;
+        folder.text(&name, "sluice.changes", "changes between the packets", &text)?;
     }
     let command = command(done, number, failure).unwrap_or_default();
     let text = format!("{}\n{command}\n", failure.violation);
     let name = format!("failure-{number}.txt");
-    folder.text(dir, &name, "text/plain", "what fails, and the command that shows it", &text)
+    folder.text(&name, "text/plain", "what fails, and the command that shows it", &text)
 }

@@ -18,13 +18,14 @@ use crate::open::buffer_profile;
 use crate::open::door;
 use crate::open::resolve::{self, Entries};
 use crate::open::target::Target;
-use crate::output::files::pretty;
+use crate::output::files::{Folder, pretty};
 use crate::output::verdict::{Ended, Verdict};
 use outcome::Outcome;
 use progress::Progress;
 use sluice_asic::port::FrontPort;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::BitRate;
+use sluice_catalogue::setup::Replaced;
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fuzz::hunt::{self, Campaign, Status, Subject};
 use sluice_fuzz::mutants::Checked;
@@ -70,10 +71,12 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
         Failure::Property
     })?;
     let ports = resolve::ports(&chip, None, None)?;
-    let buffer = args.draws_buffer() || args.buffer.is_some();
+    // The hunt is for the whole program, so the program marks whatever the profile does.
+    let has_buffer = args.draws_buffer() || args.buffer.is_some();
+    let replaced = if has_buffer { Replaced::Classes } else { Replaced::Nothing };
     let placed = (&program, Some(&placement));
     let Entries { control, setup, .. } =
-        resolve::entries(stage, placed, &ports, args.entries.as_deref(), buffer)?;
+        resolve::entries(stage, placed, &ports, args.entries.as_deref(), replaced)?;
     let of = |(front, speed): &(FrontPort, BitRate)| Some((ports.front(*front)?.dev_port.number(), *speed));
     let speeds = setup.port_speeds.iter().filter_map(of).collect();
     let built = program.clone();
@@ -91,6 +94,7 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     if let Some(file) = file {
         subject.set_buffer(BufferSetup { file, seed: args.seed }).map_err(Failure::input)?;
     }
+    let folder = Folder::asked("fuzz", args.output.as_ref(), files::NAMES)?;
     let stop = interrupt_flag();
     // A panic is reported like any other failure; the message of the default hook would break the status line.
     std::panic::set_hook(Box::new(|_| {}));
@@ -132,7 +136,7 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
         change,
     };
     let mut outcome = Outcome::of(&done);
-    finish(&done, &mut outcome, as_json)?;
+    finish(&done, &mut outcome, folder, as_json)?;
     args.verdicts.write("fuzz", &for_ci(&done, &outcome))?;
     if stop.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);
@@ -176,10 +180,13 @@ fn draw_buffer(subject: &Subject<'_>, seed: u64) -> Result<String, Failure> {
 }
 
 /// Writes the files and prints the results.
-fn finish(done: &Done<'_>, outcome: &mut Outcome<'_>, as_json: bool) -> Result<(), Failure> {
-    if let Some(dir) = &done.args.output {
-        files::write(done, outcome, dir)?;
-    }
+fn finish(
+    done: &Done<'_>,
+    outcome: &mut Outcome<'_>,
+    folder: Option<Folder>,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let written = folder.map_or(Ok(()), |folder| files::write(done, outcome, folder));
     if let Some(path) = &done.args.html {
         crate::output::files::write(path, &page::page(done, outcome))?;
     }
@@ -190,5 +197,5 @@ fn finish(done: &Done<'_>, outcome: &mut Outcome<'_>, as_json: bool) -> Result<(
     } else {
         write!(out, "{}", text::summary(done, outcome))?;
     }
-    Ok(())
+    written
 }

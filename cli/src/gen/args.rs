@@ -158,8 +158,8 @@ pub(crate) struct LinkArgs {
 #[command(next_help_heading = "Flows")]
 pub(crate) struct FlowArgs {
     /// Number of flows, each with a different five-tuple [default: 1; incast: the senders; workload: 100]
-    #[arg(long, value_name = "K", value_parser = number::<u64>(..))]
-    pub(crate) flows: Option<u64>,
+    #[arg(long, value_name = "K", value_parser = number::<u32>(..))]
+    pub(crate) flows: Option<u32>,
     /// Source addresses, repeatable or with commas [default: 10.0.0.0/16 and 2001:db8::/48]
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) src: Vec<String>,

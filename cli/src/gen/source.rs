@@ -19,7 +19,7 @@ use std::path::Path;
 /// Number of frames if neither a number nor a time is given.
 const DEFAULT_PACKETS: u64 = 1_000;
 /// Number of flows of a workload if it is not given.
-const DEFAULT_FLOWS: u64 = 100;
+const DEFAULT_FLOWS: u32 = 100;
 
 /// A generator, and the arguments for writing its frames.
 pub(super) struct Job<'a> {
@@ -120,14 +120,14 @@ fn traffic<'a>(
         _ => None,
     };
     let flows = match (flow.flows, senders) {
-        (Some(flows), Some(senders)) if flows != u64::from(senders) => {
+        (Some(flows), Some(senders)) if flows != senders => {
             let text = format!("--flows {flows} does not match {senders} senders");
             return Err(Failure::with_help(
                 text,
                 "each sender of an incast sends one flow: give --senders and leave --flows out",
             ));
         }
-        (Some(flows), _) => u32::try_from(flows).unwrap_or(u32::MAX),
+        (Some(flows), _) => flows,
         (None, senders) => senders.unwrap_or(1),
     };
     let packets = packets(out);
@@ -347,7 +347,7 @@ fn workload(args: &WorkloadArgs) -> Result<Job<'_>, Failure> {
     let Pace::BackToBack { bits_per_second: rate } = pace else {
         return Err(Failure::with_help("--rate is not a bit rate", "write it as 100G or 2.5Gbps"));
     };
-    let flows = u32::try_from(args.flow.flows.unwrap_or(DEFAULT_FLOWS)).unwrap_or(u32::MAX);
+    let flows = args.flow.flows.unwrap_or(DEFAULT_FLOWS);
     let ecn = if protocol == Protocol::Roce { 2 } else { 0 };
     let source = Workload {
         flows,

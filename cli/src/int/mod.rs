@@ -17,24 +17,22 @@ use serde_json::json;
 use sluice_pcaps::capture::CaptureReader;
 use sluice_pcaps::int::decode;
 use std::io::Write;
-use std::path::Path;
 use text::Outcome;
 
 /// Runs `sluice int`.
 pub(crate) fn run(args: &IntArgs, as_json: bool) -> Result<(), Failure> {
     let Action::Decode(args) = &args.action;
+    let folder = Folder::asked("int", args.output.as_ref(), NAMES)?;
     let decoded = read(args)?;
     let outcome = Outcome::of(&decoded);
-    if let Some(dir) = &args.output {
-        write_files(dir, &outcome, &decoded.rows)?;
-    }
+    let written = folder.map_or(Ok(()), |folder| write_files(folder, &outcome, &decoded.rows));
     let mut out = terminal::results(as_json);
     if as_json {
         writeln!(out, "{}", json!(outcome))?;
     } else {
         write!(out, "{}", text::text(&outcome, args.limit))?;
     }
-    Ok(())
+    written
 }
 
 /// Reads all telemetry of the capture. Broken telemetry is an error, unless it is to be skipped.
@@ -66,20 +64,22 @@ fn read(args: &DecodeArgs) -> Result<Decoded, Failure> {
     Ok(decoded)
 }
 
-fn write_files(dir: &Path, outcome: &Outcome<'_>, rows: &[Row]) -> Result<(), Failure> {
-    let mut folder = Folder::of("int");
+/// Names of the files of `-o`.
+const NAMES: [&str; 5] = ["int.json", "hops.csv", "hops.parquet", "latency.svg", "queue.svg"];
+
+fn write_files(mut folder: Folder, outcome: &Outcome<'_>, rows: &[Row]) -> Result<(), Failure> {
     let what = "counts, and latency and queues by node and port";
-    folder.text(dir, "int.json", outcome.schema, what, &pretty(outcome))?;
-    let csv = rows::write(&dir.join("hops.csv"), Format::Csv, rows)?;
+    folder.text("int.json", outcome.schema, what, &pretty(outcome))?;
+    let csv = rows::write(&folder.path("hops.csv")?, Format::Csv, rows)?;
     folder.add(csv, "hops.csv", "text/csv", "one row per hop of a packet or report; times in ns");
     if Format::Parquet.is_written() {
-        let parquet = rows::write(&dir.join("hops.parquet"), Format::Parquet, rows)?;
+        let parquet = rows::write(&folder.path("hops.parquet")?, Format::Parquet, rows)?;
         folder.add(parquet, "hops.parquet", "sluice.int.hops/1", "the same rows");
     }
     for (name, what, chart) in plot::charts(rows) {
-        folder.chart(dir, name, "image/svg+xml", what, &chart)?;
+        folder.chart(name, "image/svg+xml", what, &chart)?;
     }
-    folder.finish(dir)
+    folder.finish()
 }
 
 /// Returns the rows by node and egress port; `u32::MAX` means unknown.

@@ -11,6 +11,14 @@ use std::path::{Path, PathBuf};
 /// Joins the files of a profile of SONiC.
 const JOINT: char = '+';
 
+/// Beginning of the first note of a profile from files of SONiC.
+const MEMORY: &str = "the memory is that of ";
+
+/// Returns the note that says whose memory a profile from files of SONiC has.
+pub(crate) fn whose_memory(notes: &[String]) -> Option<&str> {
+    notes.first().map(String::as_str).filter(|note| note.starts_with(MEMORY))
+}
+
 /// Returns the buffer profile of this name: `chip` for that of the chip, a shipped one, a TOML file, or files of SONiC joined
 /// by `+`,
 /// to which the name of a profile may be joined that has the memory. Files are searched in `folder` first; `names` are the
@@ -76,14 +84,12 @@ fn memory_of(chip: &ChipSpec) -> BufferFile {
 /// Returns the memory of the ASIC that a configuration names, or else that of the chip, and whose it is.
 fn memory_for(hardware: Option<Hardware>, chip: &ChipSpec) -> Result<(BufferFile, String), Failure> {
     let own = |why: String| {
-        let text = format!(
-            "the memory is that of {}, the chip of this run: {why}; join another, as in FILE.json+th",
-            chip.name
-        );
+        let text =
+            format!("{MEMORY}{}, the chip of this run: {why}; join another, as in FILE.json+th", chip.name);
         (memory_of(chip), text)
     };
-    let Some(Hardware { hwsku, asic, profile }) = hardware else {
-        return Ok(own("the files name no hwsku in DEVICE_METADATA".to_owned()));
+    let Some(Hardware { name, asic, profile }) = hardware else {
+        return Ok(own("the files name no hwsku and no platform in DEVICE_METADATA".to_owned()));
     };
     // SONiC's rules are SAI's, also on a chip whose own profile has others.
     let of_profile = |name| match name {
@@ -94,13 +100,11 @@ fn memory_for(hardware: Option<Hardware>, chip: &ChipSpec) -> Result<(BufferFile
     match (asic, profile.map(of_profile)) {
         (Some(asic), Some(file)) => {
             let file = file?;
-            let text = format!("the memory is that of {}: hwsku {hwsku} has a {asic}", file.name);
+            let text = format!("{MEMORY}{}: {name} has a {asic}", file.name);
             Ok((file, text))
         }
-        (Some(asic), None) => {
-            Ok(own(format!("hwsku {hwsku} has a {asic}, of whose memory there is no profile")))
-        }
-        (None, _) => Ok(own(format!("the ASIC of hwsku {hwsku} is not known"))),
+        (Some(asic), None) => Ok(own(format!("{name} has a {asic}, of whose memory there is no profile"))),
+        (None, _) => Ok(own(format!("the ASIC of {name} is not known"))),
     }
 }
 
@@ -124,7 +128,7 @@ fn of_sonic(
     };
     let (base, whose) = match base {
         Some(base) => {
-            let whose = format!("the memory is that of {}, as you ask", base.name);
+            let whose = format!("{MEMORY}{}, as you ask", base.name);
             (base, whose)
         }
         None => memory_for(Hardware::of(&texts), chip)?,

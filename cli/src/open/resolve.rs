@@ -9,6 +9,7 @@ use sluice_asic::port::PortMap;
 use sluice_asic::port_names::PortNames;
 use sluice_asic::units::{BitRate, Duration};
 use sluice_catalogue::route_list::{RouteList, RouteListError};
+use sluice_catalogue::setup::Replaced;
 use sluice_catalogue::{Catalogue, Setup, StageProgram};
 use sluice_control::{self as control, ControlOp, ControlState, Script};
 use sluice_exec::control_state;
@@ -160,16 +161,15 @@ fn empty((program, placement): (&Program, Option<&Placement>)) -> ControlState {
     placement.map_or_else(|| ControlState::new(program), |placement| control_state(program, placement))
 }
 
-/// Returns the state with the default entries, or with those of a file. `buffer` is true if the device has a buffer profile,
-/// whose maps replace default entries of class tables.
+/// Returns the state with the default entries but those that the device's buffer profile has replaced, or with those of a file.
 pub(crate) fn entries(
     stage: &Arc<dyn StageProgram>,
     (program, placement): (&Program, Option<&Placement>),
     ports: &PortMap,
     file: Option<&Path>,
-    buffer: bool,
+    replaced: Replaced,
 ) -> Result<Entries, Failure> {
-    let defaults = default_entries(stage, (program, placement), ports, buffer);
+    let defaults = default_entries(stage, (program, placement), ports, replaced);
     let Some(path) = file else {
         let (control, setup) = defaults?;
         return Ok(Entries { control, setup, warnings: Vec::new() });
@@ -187,7 +187,7 @@ pub(crate) fn routed(
     (program, placement): (&Program, Option<&Placement>),
     ports: &PortMap,
     path: &Path,
-    buffer: bool,
+    replaced: Replaced,
 ) -> Result<Entries, Failure> {
     let text = read_text(path)?;
     let mistakes = |errors: Vec<RouteListError>| {
@@ -202,7 +202,7 @@ pub(crate) fn routed(
         let help = "a .sluice file says with `routes` which table they fill; `--entries` takes any table";
         Failure::with_help(format!("`{}` has no table for routes", stage.name()), help)
     })?;
-    let (control, setup) = applied((program, placement), setup.map_err(Failure::input)?, buffer)?;
+    let (control, setup) = applied((program, placement), setup.map_err(Failure::input)?, replaced)?;
     Ok(Entries { control, setup, warnings })
 }
 
@@ -212,22 +212,20 @@ pub(crate) fn default_entries(
     stage: &Arc<dyn StageProgram>,
     (program, placement): (&Program, Option<&Placement>),
     ports: &PortMap,
-    buffer: bool,
+    replaced: Replaced,
 ) -> Result<(ControlState, Setup), Failure> {
     let setup = stage.default_setup(program, ports).map_err(Failure::input)?;
-    applied((program, placement), setup, buffer)
+    applied((program, placement), setup, replaced)
 }
 
 /// Returns the state after a setup; parameters as of [`entries`].
 fn applied(
     (program, placement): (&Program, Option<&Placement>),
     mut setup: Setup,
-    buffer: bool,
+    replaced: Replaced,
 ) -> Result<(ControlState, Setup), Failure> {
     let mut state = empty((program, placement));
-    if buffer {
-        setup.remove_classes(program);
-    }
+    setup.remove(program, replaced);
     for op in &setup.ops {
         let advice = "the entries need a larger table: raise the parameter that sets its size";
         state.apply(program, op.clone()).map_err(|e| Failure::with_help(e, advice))?;

@@ -1,6 +1,7 @@
 //! Output files, which appear complete or not at all, and their manifest.
 
 use crate::console::fail::Failure;
+use crate::console::plain::plain as shown;
 use crate::console::text_file;
 use crate::output::digest::sha256_of_file;
 use serde::{Deserialize, Serialize};
@@ -8,26 +9,42 @@ use serde_json::json;
 use sluice_charts::LineChart;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 use tempfile::NamedTempFile;
 
+/// Most bytes of a file's name, on all common file systems.
+const LONGEST_NAME: usize = 255;
+
 /// Returns the path of a file in an output folder. This is the gate for names that come from inputs, such as those of switches: a
-/// name may have folders, but does not lead out of `dir`, and is not hidden.
+/// name may have folders, but does not lead out of `dir`, is not hidden, and shows what it is.
 pub(crate) fn in_folder(dir: &Path, name: &str) -> Result<PathBuf, Failure> {
     let plain = |part: Component<'_>| match part {
-        Component::Normal(part) => !part.to_string_lossy().starts_with('.'),
+        Component::Normal(part) => !part.to_string_lossy().starts_with('.') && part.len() <= LONGEST_NAME,
         _ => false,
     };
     let path = Path::new(name);
     let whole = name.split('/').all(|part| !part.is_empty());
-    if whole && path.components().all(plain) && !name.contains(|c: char| c.is_control() || c == '\\') {
+    let readable = !name.contains(|c: char| c.is_control() || c == '\\') && shown(name) == name;
+    if whole && readable && path.components().all(plain) {
         return Ok(dir.join(path));
     }
     let text = format!("`{}` cannot name a file in {}", name.escape_debug(), dir.display());
-    let help = "a name in an input becomes that of a file: use letters, digits, `-`, `_` and `.`, not first";
+    let help = "a name in an input becomes that of a file: use at most 255 letters, digits, `-`, `_`, `.`, not first";
     Err(Failure::with_help(text, help))
+}
+
+/// Returns this name, or the name with a number in front of its ending if it is `taken`, and takes it. Names that come from inputs may
+/// become one, such as the ids `a/b` and `a-b`. Names that differ in case alone count as one, as they do on some file systems.
+pub(crate) fn free_name(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let (stem, ending) = match name.rsplit_once('.') {
+        Some((stem, ending)) if !ending.contains('/') => (stem, format!(".{ending}")),
+        _ => (name, String::new()),
+    };
+    let numbered = (2_u64..).map(|number| format!("{stem}.{number}{ending}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| taken.insert(name.to_lowercase())).unwrap_or_default()
 }
 
 /// A file under construction; it gets its name when it is finished. It is locked, so that later runs can tell files of runs that are
@@ -103,19 +120,29 @@ fn remove_dead(folder: &Path) {
     }
 }
 
-/// Writes a file with this text.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+/// Returns a file under construction with this text.
+fn holding(path: &Path, text: &str) -> Result<Pending, Failure> {
     let mut file = Pending::create(path)?;
     file.writer().write_all(text.as_bytes()).map_err(|e| Failure::file("write", path, &e))?;
-    file.finish()
+    Ok(file)
+}
+
+/// Writes a file with this text.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    holding(path, text)?.finish()
 }
 
 /// The files that a command writes into an output folder.
 pub(crate) struct Folder {
+    dir: PathBuf,
     /// Name of the command. Other commands may write into the same folder.
     command: &'static str,
+    /// Names of the files that the command may write; `*` stands for any text.
+    names: Vec<String>,
     pending: Vec<Pending>,
     listed: Vec<Listed>,
+    /// Names of the files, and of the list, in lower case.
+    taken: BTreeSet<String>,
 }
 
 /// The list of the files in an output folder, `sluice.manifest/1`.
@@ -141,27 +168,60 @@ struct Listed {
 }
 
 /// Name of the list of files.
-const MANIFEST: &str = "manifest.json";
+pub(crate) const MANIFEST: &str = "manifest.json";
 const SCHEMA: &str = "sluice.manifest/1";
 
 impl Folder {
-    /// Starts the files of a command.
-    pub(crate) fn of(command: &'static str) -> Folder {
-        Folder { command, pending: Vec::new(), listed: Vec::new() }
+    /// Opens the output folder of a command, before the command's work. `names` are those of the files that the command may write.
+    /// `*` stands for any text in a name without `/`; a name with `/` at its end is that of a folder in which the command keeps
+    /// files that are not listed.
+    ///
+    /// # Errors
+    /// If a file would be replaced that Sluice did not write, or that was changed since, or the folder cannot be written.
+    pub(crate) fn open(
+        command: &'static str,
+        dir: &Path,
+        names: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<Folder, Failure> {
+        let mut names: Vec<String> = names.into_iter().map(Into::into).collect();
+        names.push(MANIFEST.to_owned());
+        let known = Manifest::in_folder(dir);
+        let found = probe(dir)?;
+        let mut refused = BTreeSet::new();
+        for name in &names {
+            if let Some(kept) = name.strip_suffix('/') {
+                let path = in_folder(dir, kept)?;
+                let other = path.exists() && !path.is_dir();
+                refused.extend(other.then(|| format!("{} is not a folder", path.display())));
+            } else if name.contains('*') {
+                let fitting = found.iter().filter(|found| fits(name, found));
+                refused.extend(fitting.filter_map(|name| known.refusal(dir, &dir.join(name))));
+            } else {
+                refused.extend(known.refusal(dir, &in_folder(dir, name)?));
+            }
+        }
+        not_replaced(refused.into_iter().collect())?;
+        let taken = BTreeSet::from([MANIFEST.to_owned()]);
+        Ok(Folder { dir: dir.to_owned(), command, names, pending: Vec::new(), listed: Vec::new(), taken })
+    }
+
+    /// Opens the folder that a command was given with `-o`; `None` without one. See [`Folder::open`].
+    pub(crate) fn asked(
+        command: &'static str,
+        dir: Option<&PathBuf>,
+        names: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<Option<Folder>, Failure> {
+        dir.map(|dir| Folder::open(command, dir, names)).transpose()
+    }
+
+    /// Returns the path of a file in the folder.
+    pub(crate) fn path(&self, name: &str) -> Result<PathBuf, Failure> {
+        in_folder(&self.dir, name)
     }
 
     /// Adds a file with this text.
-    pub(crate) fn text(
-        &mut self,
-        dir: &Path,
-        name: &str,
-        schema: &str,
-        what: &str,
-        text: &str,
-    ) -> Result<(), Failure> {
-        let path = in_folder(dir, name)?;
-        let mut file = Pending::create(&path)?;
-        file.writer().write_all(text.as_bytes()).map_err(|e| Failure::file("write", &path, &e))?;
+    pub(crate) fn text(&mut self, name: &str, schema: &str, what: &str, text: &str) -> Result<(), Failure> {
+        let file = holding(&self.path(name)?, text)?;
         self.add(file, name, schema, what);
         Ok(())
     }
@@ -169,7 +229,6 @@ impl Folder {
     /// Adds a chart, unless this build draws none.
     pub(crate) fn chart(
         &mut self,
-        dir: &Path,
         name: &str,
         schema: &str,
         what: &str,
@@ -178,13 +237,20 @@ impl Folder {
         if !LineChart::IS_DRAWN {
             return Ok(());
         }
-        self.text(dir, name, schema, what, &chart.svg()?)
+        self.text(name, schema, what, &chart.svg()?)
     }
 
-    /// Adds a file that is written already.
-    pub(crate) fn add(&mut self, file: Pending, name: &str, schema: &str, what: &str) {
+    /// Adds a file that is written already. If another file has the name, the file gets one with a number.
+    pub(crate) fn add(&mut self, mut file: Pending, name: &str, schema: &str, what: &str) {
+        debug_assert!(
+            self.names.iter().any(|known| fits(known, name)),
+            "{}: {name} was not checked when the folder was opened",
+            self.command
+        );
+        let name = free_name(name, &mut self.taken);
+        file.path.set_file_name(Path::new(&name).file_name().unwrap_or_default());
         self.pending.push(file);
-        self.listed.push(self.row(name, schema, what));
+        self.listed.push(self.row(&name, schema, what));
     }
 
     fn row(&self, name: &str, schema: &str, what: &str) -> Listed {
@@ -195,46 +261,46 @@ impl Folder {
     /// Gives all files their names, the manifest last. Files of an earlier run of the same command that this run did not write
     /// are removed, which a note on stderr says; those of other commands stay, and stay in the manifest. A file that Sluice did not
     /// write, or that was changed since, is neither replaced nor removed.
-    pub(crate) fn finish(mut self, dir: &Path) -> Result<(), Failure> {
-        let known = Manifest::in_folder(dir);
-        for file in &self.pending {
-            known.check_ours(dir, &file.path)?;
-        }
-        known.check_ours(dir, &dir.join(MANIFEST))?;
-        for (listed, file) in self.listed.iter_mut().zip(&self.pending) {
+    ///
+    /// # Errors
+    /// If a file of that kind appeared after the folder was opened. All other files are written.
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        let dir = self.dir.clone();
+        let known = Manifest::in_folder(&dir);
+        let mut refused = Vec::new();
+        let files = std::mem::take(&mut self.pending).into_iter().zip(std::mem::take(&mut self.listed));
+        for (file, mut listed) in files {
+            if let Some(why) = known.refusal(&dir, &file.path) {
+                refused.push(why);
+                continue;
+            }
             let digest = sha256_of_file(file.file.path());
             listed.sha256 = digest.map_err(|e| Failure::file("read", file.file.path(), &e))?;
+            self.pending.push(file);
+            self.listed.push(listed);
         }
-        let (stale, mut files) = self.earlier(known);
-        let stale = stale.into_iter().filter(|listed| listed.is_ours(dir)).map(|listed| listed.file);
-        files.extend(self.listed.iter().filter(|listed| listed.file != MANIFEST).cloned());
-        let what = "this list";
-        files.push(self.row(MANIFEST, SCHEMA, what));
-        let text = pretty(&Manifest { schema: SCHEMA.to_owned(), files });
-        self.text(dir, MANIFEST, SCHEMA, what, &text)?;
-        self.pending.into_iter().try_for_each(Pending::finish)?;
-        let mut removed = Vec::new();
-        for name in stale {
-            let path = in_folder(dir, &name)?;
-            match std::fs::remove_file(&path) {
-                Ok(()) => removed.push(name),
-                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-                Err(e) => return Err(Failure::file("remove", &path, &e)),
+        let (stale, mut files) = self.earlier(&known);
+        let stale: Vec<String> =
+            stale.into_iter().filter(|listed| listed.is_ours(&dir)).map(|listed| listed.file).collect();
+        match known.refusal(&dir, &dir.join(MANIFEST)) {
+            Some(why) => refused.push(why),
+            None => {
+                files.extend(self.listed.iter().cloned());
+                let what = "this list";
+                files.push(self.row(MANIFEST, SCHEMA, what));
+                let text = pretty(&Manifest { schema: SCHEMA.to_owned(), files });
+                self.pending.push(holding(&dir.join(MANIFEST), &text)?);
             }
         }
-        if !removed.is_empty() {
-            let (names, dir) = (removed.join(", "), dir.display());
-            crate::console::terminal::note(format_args!(
-                "note: removed files of an earlier run from {dir}: {names}\n"
-            ));
-        }
-        Ok(())
+        self.pending.into_iter().try_for_each(Pending::finish)?;
+        remove_stale(&dir, stale)?;
+        not_replaced(refused)
     }
 
     /// Returns what the manifest of the folder lists and this run does not write: files of this command, and of other commands.
-    fn earlier(&self, manifest: Manifest) -> (Vec<Listed>, Vec<Listed>) {
+    fn earlier(&self, manifest: &Manifest) -> (Vec<Listed>, Vec<Listed>) {
         let (mut stale, mut kept) = (Vec::new(), Vec::new());
-        for listed in manifest.files {
+        for listed in manifest.files.iter().cloned() {
             if listed.file == MANIFEST || self.listed.iter().any(|new| new.file == listed.file) {
                 continue;
             }
@@ -258,18 +324,70 @@ impl Manifest {
         manifest
     }
 
-    /// Checks that nobody but Sluice wrote the file at `path`, if there is one.
-    fn check_ours(&self, dir: &Path, path: &Path) -> Result<(), Failure> {
-        let free = std::fs::symlink_metadata(path).is_err_and(|e| e.kind() == std::io::ErrorKind::NotFound);
+    /// Returns why the file at `path` is not replaced; `None` if there is no file, or it is as Sluice wrote it.
+    fn refusal(&self, dir: &Path, path: &Path) -> Option<String> {
+        let free = std::fs::symlink_metadata(path).is_err_and(|e| e.kind() == ErrorKind::NotFound);
         let listed = self.files.iter().find(|listed| dir.join(&listed.file) == path);
         let is_list = path == dir.join(MANIFEST) && self.schema == SCHEMA;
         if free || is_list || listed.is_some_and(|listed| listed.is_ours(dir)) {
-            return Ok(());
+            return None;
         }
         let why = if listed.is_some() { "was changed since Sluice wrote it" } else { "is not of Sluice" };
-        let text = format!("{} {why} and is not replaced", path.display());
-        Err(Failure::with_help(text, "move it away, or name another folder with -o"))
+        Some(format!("{} {why} and is not replaced", path.display()))
     }
+}
+
+/// Returns the failure of files that are not replaced, unless there are none.
+fn not_replaced(why: Vec<String>) -> Result<(), Failure> {
+    match why.len() {
+        0 => Ok(()),
+        _ => Err(Failure::with_help(why.join("\n"), "move it away, or name another folder with -o")),
+    }
+}
+
+/// Checks that an output folder, which need not exist, can be written, and returns the names of what is in the folder.
+fn probe(dir: &Path) -> Result<Vec<String>, Failure> {
+    let there = dir.ancestors().map(|dir| if dir.as_os_str().is_empty() { Path::new(".") } else { dir });
+    let there = there.into_iter().find(|dir| dir.exists()).unwrap_or(Path::new("."));
+    let file = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(there);
+    drop(file.map_err(|e| Failure::file("write into", there, &e))?);
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// Returns true if a name fits a pattern, in which `*` stands for any text without `/`.
+fn fits(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let Some(end) = parts.next_back() else { return rest.is_empty() };
+    let Some(mut rest) = rest.strip_suffix(end).filter(|_| !name.contains('/')) else { return false };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    true
+}
+
+/// Removes files of an earlier run, and says so.
+fn remove_stale(dir: &Path, stale: Vec<String>) -> Result<(), Failure> {
+    let mut removed = Vec::new();
+    for name in stale {
+        let path = in_folder(dir, &name)?;
+        match std::fs::remove_file(&path) {
+            Ok(()) => removed.push(name),
+            Err(e) if e.kind() == ErrorKind::NotFound => {}
+            Err(e) => return Err(Failure::file("remove", &path, &e)),
+        }
+    }
+    if !removed.is_empty() {
+        let (names, dir) = (removed.join(", "), dir.display());
+        crate::console::terminal::note(format_args!(
+            "note: removed files of an earlier run from {dir}: {names}\n"
+        ));
+    }
+    Ok(())
 }
 
 impl Listed {
@@ -289,4 +407,48 @@ pub(crate) fn beside(path: &Path, switch: &str) -> PathBuf {
 /// Returns JSON for files: indented, keys in alphabetical order, with a final newline.
 pub(crate) fn pretty(value: &impl Serialize) -> String {
     format!("{:#}\n", json!(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_star_stands_for_any_text_of_one_name() {
+        let fitting = ["a.b.csv", "a..csv", "a.b.c.csv"];
+        assert!(fitting.iter().all(|name| fits("a.*.csv", name)));
+        let others = ["a.csv", "b.a.x.csv", "a.b.csv.old", "a.b/c.csv"];
+        assert!(!others.iter().any(|name| fits("a.*.csv", name)));
+        assert!(fits("*.*.svg", "run.x.svg") && !fits("*.*.svg", "run.svg"));
+        assert!(fits("a/b.csv", "a/b.csv") && !fits("a/b.csv", "a/b.csvx"));
+    }
+
+    #[test]
+    fn a_file_that_appears_during_the_work_is_not_replaced_and_the_others_are_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut folder = Folder::open("test", dir.path(), ["a.txt", "b.txt"]).unwrap();
+        folder.text("a.txt", "text/plain", "a", "new").unwrap();
+        folder.text("b.txt", "text/plain", "b", "new").unwrap();
+        fs::write(dir.path().join("a.txt"), "mine").unwrap();
+        let error = folder.finish().unwrap_err();
+        assert_eq!(
+            (error.code(), error.to_string().matches("a.txt is not of Sluice and is not replaced").count()),
+            (2, 1)
+        );
+        let text = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
+        assert_eq!((text("a.txt"), text("b.txt")), ("mine".to_owned(), "new".to_owned()));
+        assert!(text(MANIFEST).contains("\"b.txt\"") && !text(MANIFEST).contains("\"a.txt\""));
+    }
+
+    #[test]
+    fn a_folder_of_kept_files_has_a_free_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = || Folder::open("test", dir.path(), ["runs/"]).map(|_| ());
+        fs::create_dir(dir.path().join("runs")).unwrap();
+        open().unwrap();
+        fs::remove_dir(dir.path().join("runs")).unwrap();
+        fs::write(dir.path().join("runs"), "mine").unwrap();
+        assert!(open().unwrap_err().to_string().ends_with("runs is not a folder"));
+    }
 }

@@ -41,6 +41,7 @@ pub(crate) fn run(args: &PolarizationArgs, catalogue: &Catalogue, as_json: bool)
     let opened = args.packets.as_deref().map(|program| door.program(program)).transpose()?;
     let network = network(args)?;
     let captured = args.capture.as_deref().map(|path| captured(path, &network)).transpose()?;
+    let folder = Folder::asked("polarization", args.output.as_ref(), NAMES)?;
     let stage = opened.as_ref().map(|opened| &opened.stage);
     let mut outcomes = Vec::new();
     for &scheme in &args.schemes {
@@ -59,16 +60,14 @@ pub(crate) fn run(args: &PolarizationArgs, catalogue: &Catalogue, as_json: bool)
     let sizes = if args.output.is_some() { by_size(args, &network, &captured) } else { Vec::new() };
     let program = opened.as_ref().map(OpenProgram::name);
     let report = Report::new(args, program, &network, captured, outcomes, sizes);
-    if let Some(dir) = &args.output {
-        write_files(dir, &report)?;
-    }
+    let written = folder.map_or(Ok(()), |folder| write_files(folder, &report));
     let mut out = terminal::results(as_json);
     if as_json {
         writeln!(out, "{}", json!(report))?;
     } else {
         write!(out, "{}", text::text(&report, table))?;
     }
-    Ok(())
+    written
 }
 
 /// Measures coprime groups of the figure's sizes; empty if replicated groups cannot all have the same size.
@@ -184,13 +183,15 @@ fn captured(path: &Path, network: &Network) -> Result<Extracted, Failure> {
     Ok(found)
 }
 
-fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
-    let mut folder = Folder::of("polarization");
-    folder.text(dir, "polarization.json", report.schema, "all figures", &pretty(report))?;
-    folder.text(dir, "polarization.txt", "text/plain", "the same as printed", &text::text(report, wide))?;
+/// Names of the files of `-o`.
+const NAMES: [&str; 6] =
+    ["polarization.json", "polarization.txt", "cdf.svg", "links.csv", "links.svg", "sizes.svg"];
+
+fn write_files(mut folder: Folder, report: &Report<'_>) -> Result<(), Failure> {
+    folder.text("polarization.json", report.schema, "all figures", &pretty(report))?;
+    folder.text("polarization.txt", "text/plain", "the same as printed", &text::text(report, wide))?;
     let cdf = plot::cdf(report);
     folder.chart(
-        dir,
         "cdf.svg",
         "image/svg+xml",
         "variation over groups, by scheme (the paper's figures 14 and 15)",
@@ -198,7 +199,6 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
     )?;
     let loads = csv::links(report)?;
     folder.text(
-        dir,
         "links.csv",
         "text/csv",
         "flows and bytes on every link of every group, by scheme",
@@ -206,7 +206,6 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
     )?;
     let links = plot::links(report);
     folder.chart(
-        dir,
         "links.svg",
         "image/svg+xml",
         "links of the least even group (figures 13 and 20)",
@@ -214,7 +213,7 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
     )?;
     if !report.sizes.is_empty() {
         let sizes = plot::sizes(report);
-        folder.chart(dir, "sizes.svg", "image/svg+xml", "variation by coprime size (figure 16)", &sizes)?;
+        folder.chart("sizes.svg", "image/svg+xml", "variation by coprime size (figure 16)", &sizes)?;
     }
-    folder.finish(dir)
+    folder.finish()
 }

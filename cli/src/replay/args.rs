@@ -127,7 +127,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, requires = "output")]
     pub(crate) comments: bool,
     /// Shared buffer with priority groups, PFC at the MACs and ECN marking, instead of limits per queue. PROFILE is
-    /// `chip` for the chip's own, td2, th, th2, tofino, tofino2, voq, a TOML file, or SONiC's files joined by `+`:
+    /// `chip` for the chip's own, td2, td3, th, th2, th3, th5, tofino, tofino2, voq, a TOML file, or SONiC's files joined by `+`:
     /// config_db.json+pg_profile_lookup.ini
     #[arg(long, value_name = "PROFILE", conflicts_with_all = ["functional", "queue_limit"])]
     pub(crate) buffer: Option<String>,

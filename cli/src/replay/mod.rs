@@ -39,6 +39,7 @@ use serde_json::Value;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::{BitRate, Cells, Duration};
 use sluice_catalogue::control_plane::ControlPlane;
+use sluice_catalogue::setup::Replaced;
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_control::ControlOp;
 use sluice_exec::cover::{Coverage, Points};
@@ -130,11 +131,14 @@ pub(crate) fn device(args: &ReplayArgs, opened: &OpenProgram) -> Result<Describe
             help,
         ));
     }
+    let profile = |name| buffer_profile::profile(name, &chip, Path::new(""), ports.names().map(Arc::as_ref));
+    let buffer = args.buffer.as_deref().map(profile).transpose()?;
+    let replaced = Replaced::by(buffer.as_ref());
     let entries = args.entries.first().map(Path::new);
     let placed = (&program, Some(&placement));
     let Entries { control, setup, warnings } = match &args.own.routes {
-        Some(path) => resolve::routed(stage, placed, &ports, path, args.buffer.is_some())?,
-        None => resolve::entries(stage, placed, &ports, entries, args.buffer.is_some())?,
+        Some(path) => resolve::routed(stage, placed, &ports, path, replaced)?,
+        None => resolve::entries(stage, placed, &ports, entries, replaced)?,
     };
     // The user's speeds count most, then those of the port map.
     let mut speeds = BTreeMap::new();
@@ -148,8 +152,6 @@ pub(crate) fn device(args: &ReplayArgs, opened: &OpenProgram) -> Result<Describe
         speeds.extend([port_speed(text, &ports)?]);
     }
     let speeds = speeds.into_iter().collect();
-    let profile = |name| buffer_profile::profile(name, &chip, Path::new(""), ports.names().map(Arc::as_ref));
-    let buffer = args.buffer.as_deref().map(profile).transpose()?;
     let buffer = buffer.map(|file| BufferSetup { file, seed: args.seed });
     let config = SwitchConfig { buffer, ..config(args, speeds)? };
     let placed = Arc::new(Placed { program, placement });
@@ -240,6 +242,7 @@ fn search_and_finish(
     executors: &mut ExecutorFactory<'_>,
     as_json: bool,
 ) -> Result<(), Failure> {
+    let folder = Folder::asked("replay", job.args.output.as_ref(), names(job.args))?;
     let mut progress = ProgressLine::new();
     let found = match job.args.find_ndr {
         true => {
@@ -249,26 +252,42 @@ fn search_and_finish(
         }
         false => None,
     };
-    finish(job, executors, found.as_ref(), progress, as_json)
+    finish(job, executors, found.as_ref(), (progress, folder), as_json)
+}
+
+/// Returns the names of the files of `-o`.
+fn names(args: &ReplayArgs) -> Vec<String> {
+    let mut names: Vec<String> =
+        [CAPTURE, "summary.json", "report.json", "entries.toml", "state.json"].map(str::to_owned).into();
+    names.extend(coverage_names(args, ""));
+    names.extend(args.trace.then(|| TRACE.to_owned()));
+    names
+}
+
+/// Returns the names of the files of coverage; they begin with `prefix`.
+fn coverage_names(args: &ReplayArgs, prefix: &str) -> Vec<String> {
+    let files = ["coverage.json", "coverage.txt", "coverage.html"];
+    files.iter().filter(|_| args.coverage).map(|file| format!("{prefix}{file}")).collect()
 }
 
 /// Files of a replay that are written while it runs.
 struct Files {
+    folder: Option<Folder>,
     sent: Option<Pending>,
     lost: Option<Pending>,
     timeline: Option<timeline::Files>,
 }
 
 impl Files {
-    fn create(args: &ReplayArgs) -> Result<Files, Failure> {
-        let sent = args.output.as_ref().map(|dir| Pending::create(&dir.join("out.pcapng"))).transpose()?;
+    fn create(args: &ReplayArgs, folder: Option<Folder>) -> Result<Files, Failure> {
+        let sent = folder.as_ref().map(|folder| Pending::create(&folder.path(CAPTURE)?)).transpose()?;
         let lost = args.drops.as_deref().map(Pending::create).transpose()?;
         let targets = &args.timelines.timeline;
         let on_page = args.html.is_some() && !args.functional;
         let files = || timeline::Files::create(targets);
         let timeline = (on_page || !targets.is_empty()).then(files).transpose()?;
         let timeline = if on_page { timeline.map(timeline::Files::on_page) } else { timeline };
-        Ok(Files { sent, lost, timeline })
+        Ok(Files { folder, sent, lost, timeline })
     }
 
     fn captures(&self) -> Result<Captures, Failure> {
@@ -285,7 +304,7 @@ fn finish(
     job: &Job<'_>,
     executors: &mut ExecutorFactory<'_>,
     found: Option<&RateSearch>,
-    mut progress: ProgressLine,
+    (mut progress, folder): (ProgressLine, Option<Folder>),
     as_json: bool,
 ) -> Result<(), Failure> {
     let pace = found.map_or(job.options.schedule.pace, |found| Pace::Bits(found.rate()));
@@ -295,7 +314,7 @@ fn finish(
     let prepared = job.replay(&options).prepare(executors)?;
     generators::warn(&job.inputs, schedule, [&job.switch.control]);
     // Files are created only after all inputs were opened.
-    let mut files = Files::create(job.args)?;
+    let mut files = Files::create(job.args, folder)?;
     let captures = files.captures()?;
     let every = job.args.timelines.every(files.timeline.is_some())?;
     let outcome = prepared.run(Attached {
@@ -313,7 +332,7 @@ fn finish(
     if let Some(path) = &job.args.html {
         files::write(path, &page(job, &files, &outcome, &summary))?;
     }
-    write_files(job, files, &outcome, &results)?;
+    let written = write_files(job, files, &outcome, &results);
     let coverage = job.checks.points.as_ref().zip(outcome.coverage.as_ref());
     let mut out = terminal::results(as_json);
     if as_json {
@@ -334,6 +353,7 @@ fn finish(
             write!(out, "{}", coverage_report::text(&job.switch.placed.program.name, points, coverage))?;
         }
     }
+    written?;
     verdict(outcome.is_conserved, outcome.interrupted, !outcome.violations.is_empty())
 }
 
@@ -403,49 +423,51 @@ fn write_files(
     outcome: &Outcome<'_>,
     results: &impl Serialize,
 ) -> Result<(), Failure> {
-    let Files { sent, lost, timeline } = files;
+    let Files { folder, sent, lost, timeline } = files;
     timeline.map_or(Ok(()), timeline::Files::finish)?;
-    let mut folder = Folder::of("replay");
-    if let Some(file) = sent {
-        folder.add(file, "out.pcapng", "application/vnd.tcpdump.pcap", SENT);
-    }
     lost.map_or(Ok(()), Pending::finish)?;
-    let Some(dir) = &job.args.output else { return Ok(()) };
+    let Some(mut folder) = folder else { return Ok(()) };
+    if let Some(file) = sent {
+        folder.add(file, CAPTURE, "application/vnd.tcpdump.pcap", SENT);
+    }
     let what = "counts, latency, ports, queues";
-    folder.text(dir, "summary.json", "sluice.summary/1", what, &pretty(results))?;
+    folder.text("summary.json", "sluice.summary/1", what, &pretty(results))?;
     let SwitchSetup { placed, control, ports, .. } = &job.switch;
     let Placed { program, placement } = placed.as_ref();
     let report = report::json(&Report::new(program, placement));
-    folder.text(dir, "report.json", "sluice.report/1", "the program on the chip", &pretty(&report))?;
+    folder.text("report.json", "sluice.report/1", "the program on the chip", &pretty(&report))?;
     let entries = sluice_control::entries::print_on(program, ports, control);
-    folder.text(dir, "entries.toml", "sluice.entries", "entries at the start of the run", &entries)?;
+    folder.text("entries.toml", "sluice.entries", "entries at the start of the run", &entries)?;
     if let Some(registers) = &outcome.state() {
         let what = "elements of registers that differ from their first value";
-        folder.text(dir, "state.json", "sluice.state/1", what, &pretty(registers))?;
+        folder.text("state.json", "sluice.state/1", what, &pretty(registers))?;
     }
     if let Some((points, coverage)) = job.checks.points.as_ref().zip(outcome.coverage.as_ref()) {
-        coverage_files(&mut folder, dir, "", &program.name, points, coverage)?;
+        coverage_files(&mut folder, "", &program.name, points, coverage)?;
     }
     if let Some(trace) = &outcome.trace {
-        folder.text(dir, "trace.txt", "text/plain", "what happened to each packet", trace.text())?;
+        folder.text(TRACE, "text/plain", "what happened to each packet", trace.text())?;
     }
-    folder.finish(dir)
+    folder.finish()
 }
 
+/// Name of the capture of sent packets.
+const CAPTURE: &str = "out.pcapng";
+/// Name of the trace.
+const TRACE: &str = "trace.txt";
 /// The manifest's description of a capture of sent packets.
 const SENT: &str = "packets that left, one interface per port, ns stamps";
 
 /// Adds the files of coverage; their names begin with `prefix`.
 fn coverage_files(
     folder: &mut Folder,
-    dir: &Path,
     prefix: &str,
     program: &str,
     points: &Points,
     coverage: &Coverage,
 ) -> Result<(), Failure> {
     let mut file = |name: &str, schema: &str, what: &str, text: &str| {
-        folder.text(dir, &format!("{prefix}{name}"), schema, what, text)
+        folder.text(&format!("{prefix}{name}"), schema, what, text)
     };
     let json = pretty(&coverage_report::json(program, points, coverage));
     file("coverage.json", "sluice.coverage/1", "every point of the program", &json)?;

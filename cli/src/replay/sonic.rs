@@ -1,8 +1,10 @@
 //! Tables of the shared buffer with the columns of SONiC, in bytes. Ports and pools without packets are left out.
 
 use crate::console::table::table;
+use crate::open::buffer_profile::whose_memory;
 use sluice_asic::tm::buffer::PoolKind;
 use sluice_replay::{BufferQueueRow, BufferState, PfcRow, PoolRow, StormRow, Summary, WatchdogRow};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Most rows of a table of ports.
@@ -15,10 +17,20 @@ pub(crate) fn write(out: &mut String, s: &Summary) -> std::fmt::Result {
     tables(out, buffer, &s.pools, ALL)
 }
 
+/// Writes whose memory files of SONiC are read over, a line for each that differs.
+pub(super) fn memory<'b>(
+    out: &mut String,
+    buffers: impl Iterator<Item = &'b BufferState>,
+) -> std::fmt::Result {
+    let lines: BTreeSet<&str> = buffers.filter_map(|buffer| whose_memory(&buffer.notes)).collect();
+    lines.iter().try_for_each(|line| writeln!(out, "buffer: {line}"))
+}
+
 /// Writes the profile's name, notes, and what it accepted.
 pub(super) fn head(out: &mut String, buffer: &BufferState) -> std::fmt::Result {
     writeln!(out, "\nbuffer profile {}:", buffer.profile)?;
-    buffer.notes.iter().try_for_each(|text| writeln!(out, "  note: {text}"))?;
+    let shown = usize::from(whose_memory(&buffer.notes).is_some());
+    buffer.notes.iter().skip(shown).try_for_each(|text| writeln!(out, "  note: {text}"))?;
     buffer.accepted.iter().try_for_each(|text| writeln!(out, "  accepted: {text}"))
 }
 

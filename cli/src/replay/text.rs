@@ -93,6 +93,7 @@ fn write_summary(out: &mut String, switch: &SwitchSetup, checked: &str, s: &Summ
     let (program, placement) = (&switch.placed.program, &switch.placed.placement);
     let stages =
         placement.gresses.iter().flat_map(|g| g.nodes.values()).flat_map(|n| &n.parts).map(|p| p.stage);
+    sonic::memory(out, s.buffer.iter())?;
     writeln!(
         out,
         "{} on {}: fits in {} of {} stages",

@@ -78,6 +78,7 @@ pub(super) fn run(
     words: &str,
     as_json: bool,
 ) -> Result<(), Failure> {
+    let folder = Folder::asked("report", args.output.as_ref(), ["comparison.txt", "comparison.json"])?;
     let first = Side {
         stage: Arc::clone(&opened.stage),
         target: args.target.clone(),
@@ -100,12 +101,11 @@ pub(super) fn run(
     if let Some(path) = &args.html {
         files::write(path, &comparison.html())?;
     }
-    if let Some(dir) = &args.output {
-        let mut folder = Folder::of("report");
-        folder.text(dir, "comparison.txt", "text/plain", "the comparison for people", &text)?;
+    if let Some(mut folder) = folder {
+        folder.text("comparison.txt", "text/plain", "the comparison for people", &text)?;
         let schema = "sluice.comparison/1";
-        folder.text(dir, "comparison.json", schema, "the comparison for machines", &pretty(&comparison))?;
-        folder.finish(dir)?;
+        folder.text("comparison.json", schema, "the comparison for machines", &pretty(&comparison))?;
+        folder.finish()?;
     }
     print(&text, &comparison, as_json)
 }

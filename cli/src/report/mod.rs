@@ -54,10 +54,11 @@ pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Re
             }
         };
     }
+    let folder = Folder::asked("report", args.output.as_ref(), NAMES)?;
     match resolve::fit(&program, &chip, &args.placing.options()) {
         Ok(placement) => {
             let report = Report::new(&program, &placement).with_notes(stage.notes());
-            fits(args, opened.name(), &report, as_json)
+            fits(args, opened.name(), &report, folder, as_json)
         }
         Err(no_fit) => {
             let notes = stage.notes();
@@ -71,17 +72,16 @@ pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Re
                     document.remedies = why_not.remedies();
                 }
                 document.why_not = Some(why_not);
-            } else {
+            } else if !no_fit.is_unfinished() {
                 document.remedies = remedies::find(args, stage, &program, &chip)?;
                 text.push_str(&remedies::text(&document.remedies));
             }
             if !notes.is_empty() {
                 text.push_str(&format!("\nApproximated or ignored\n{}", report::notes(&notes)));
             }
-            let mut folder = Folder::of("report");
-            if let Some(dir) = &args.output {
-                for_both(&mut folder, dir, &text, &document)?;
-                folder.finish(dir)?;
+            if let Some(mut folder) = folder {
+                for_both(&mut folder, &text, &document)?;
+                folder.finish()?;
             }
             print(&text, &document, as_json)?;
             Err(Failure::Property)
@@ -106,23 +106,26 @@ fn placed(
     Ok(placement.map(|placement| Report::new(&program, &placement)))
 }
 
-fn fits(args: &ReportArgs, program: &str, report: &Report, as_json: bool) -> Result<(), Failure> {
+/// Names of the files of `-o`.
+const NAMES: [&str; 5] =
+    ["report.txt", "report.json", "report.html", "mau.resources.log", "table_summary.log"];
+
+fn fits(
+    args: &ReportArgs,
+    program: &str,
+    report: &Report,
+    folder: Option<Folder>,
+    as_json: bool,
+) -> Result<(), Failure> {
     let (text, document) = (report::text(report), report::Document::of(report));
     let log = || report::resources_log(report);
     let summary = || report::table_summary(report);
-    if let Some(dir) = &args.output {
-        let mut folder = Folder::of("report");
-        for_both(&mut folder, dir, &text, &document)?;
-        folder.text(dir, "report.html", "text/html", "the report as a page", &report::html(report))?;
-        folder.text(
-            dir,
-            "mau.resources.log",
-            "text/plain",
-            "units per stage in the vendor's layout",
-            &log(),
-        )?;
-        folder.text(dir, "table_summary.log", "text/plain", "tables in the vendor's layout", &summary())?;
-        folder.finish(dir)?;
+    if let Some(mut folder) = folder {
+        for_both(&mut folder, &text, &document)?;
+        folder.text("report.html", "text/html", "the report as a page", &report::html(report))?;
+        folder.text("mau.resources.log", "text/plain", "units per stage in the vendor's layout", &log())?;
+        folder.text("table_summary.log", "text/plain", "tables in the vendor's layout", &summary())?;
+        folder.finish()?;
     }
     type Writer = fn(&Report) -> String;
     let pages = [(&args.html, report::html as Writer), (&args.dot, report::dot)];
@@ -152,14 +155,9 @@ fn more(args: &ReportArgs, program: &str) -> String {
     )
 }
 
-fn for_both(
-    folder: &mut Folder,
-    dir: &std::path::Path,
-    text: &str,
-    document: &report::Document<'_>,
-) -> Result<(), Failure> {
-    folder.text(dir, "report.txt", "text/plain", "the report for people", text)?;
-    folder.text(dir, "report.json", "sluice.report/1", "the report for machines", &pretty(document))
+fn for_both(folder: &mut Folder, text: &str, document: &report::Document<'_>) -> Result<(), Failure> {
+    folder.text("report.txt", "text/plain", "the report for people", text)?;
+    folder.text("report.json", "sluice.report/1", "the report for machines", &pretty(document))
 }
 
 /// Prints the text, or the JSON.

@@ -18,12 +18,22 @@ pub(super) fn find(
     chip: &ChipSpec,
 ) -> Result<Vec<Remedy>, Failure> {
     let others: Vec<&str> = ChipSpec::NAMES.iter().copied().filter(|name| *name != chip.name).collect();
-    remedies(program, &others, &mut |remedy| match remedy {
-        // A value that the program refuses does not fit.
-        Remedy::Lower { key, to, .. } => {
-            Ok(placed(args, stage, chip, Some((key, *to))).is_ok_and(|p| p.is_ok()))
+    let mut is_unfinished = false;
+    remedies(program, &others, &mut |remedy| {
+        // If the budget of one placement ended before it, those of others would end as well.
+        if is_unfinished {
+            return Ok(false);
         }
-        Remedy::Chip { chip } => Ok(placed(args, stage, &resolve::chip(chip)?, None)?.is_ok()),
+        let placed = match remedy {
+            // A value that the program refuses does not fit.
+            Remedy::Lower { key, to, .. } => match placed(args, stage, chip, Some((key, *to))) {
+                Ok(placed) => placed,
+                Err(_) => return Ok(false),
+            },
+            Remedy::Chip { chip } => placed(args, stage, &resolve::chip(chip)?, None)?,
+        };
+        is_unfinished = placed.as_ref().is_err_and(|no_fit| no_fit.is_unfinished());
+        Ok(placed.is_ok())
     })
 }
 

@@ -79,6 +79,8 @@ pub(super) fn run(args: &ReportArgs, opened: &OpenProgram, text: &str, as_json: 
     let range = range(text)?;
     let chip = resolve::chip(&args.target.chip)?;
     let Range { key, from, to } = range;
+    let names = ["sweep.txt", "sweep.json", "sweep.csv", "sweep.svg"];
+    let folder = Folder::asked("report", args.output.as_ref(), names)?;
     let sweep =
         sweep(&key, (from, to), &mut |value| placed(args, &opened.stage, &chip, Some((&key, value))))?;
     let (points, largest) = (&sweep.points, sweep.largest());
@@ -97,21 +99,14 @@ pub(super) fn run(args: &ReportArgs, opened: &OpenProgram, text: &str, as_json: 
         let (program, chip, rows) = (opened.name(), &chip.name, rows(table));
         format!("{program} on {chip}, {key} from {from} to {to}\n\n{rows}\n\n{verdict}\n{why}")
     };
-    if let Some(dir) = &args.output {
-        let mut folder = Folder::of("report");
-        folder.text(dir, "sweep.txt", "text/plain", "the sweep for people", &text(wide))?;
-        folder.text(dir, "sweep.json", "sluice.sweep/1", "the sweep for machines", &pretty(&sweep))?;
-        folder.text(dir, "sweep.csv", "text/csv", "a row for each value", &csv(points)?)?;
+    if let Some(mut folder) = folder {
+        folder.text("sweep.txt", "text/plain", "the sweep for people", &text(wide))?;
+        folder.text("sweep.json", "sluice.sweep/1", "the sweep for machines", &pretty(&sweep))?;
+        folder.text("sweep.csv", "text/csv", "a row for each value", &csv(points)?)?;
         let title = format!("{} on {}", opened.name(), chip.name);
         let drawing = plot::sweep(&title, &sweep);
-        folder.chart(
-            dir,
-            "sweep.svg",
-            "image/svg+xml",
-            "stages and memory against the parameter",
-            &drawing,
-        )?;
-        folder.finish(dir)?;
+        folder.chart("sweep.svg", "image/svg+xml", "stages and memory against the parameter", &drawing)?;
+        folder.finish()?;
     }
     print(&text(table), &sweep, as_json)?;
     if largest.is_some() { Ok(()) } else { Err(Failure::Property) }

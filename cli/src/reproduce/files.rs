@@ -4,42 +4,72 @@ use super::{Done, ReproduceArgs, json, text};
 use crate::console::fail::Failure;
 use crate::console::text_file::read_text;
 use crate::output::files::{Folder, pretty};
-use sluice_papers::{Library, Rival, contests, html, markdown};
+use crate::run::contest::RUNS;
+use sluice_papers::{Experiment, Library, Rival, ScaledContest, contests, html, markdown};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Writes a page and a table of each experiment, and the contests as `sluice run` takes them.
+/// The output folder, and the contests of each experiment.
+pub(super) type Output = (Folder, Vec<Vec<ScaledContest>>);
+
+/// Opens the output folder for experiments, with the contests that each will have there.
+pub(super) fn open(
+    experiments: &[&Experiment],
+    library: &Library,
+    args: &ReproduceArgs,
+    rivals: &[Rival],
+) -> Result<Option<Output>, Failure> {
+    let Some(dir) = &args.output else { return Ok(None) };
+    let scaled = experiments.iter().map(|experiment| contests(experiment, library, args.scale, rivals));
+    let scaled: Vec<Vec<ScaledContest>> = scaled.collect::<Result<_, _>>().map_err(Failure::input)?;
+    let mut names: Vec<String> =
+        vec![RUNS.to_owned() + "/", "reproduce.json".to_owned(), "papers.md".to_owned()];
+    names.extend(experiments.iter().flat_map(|experiment| {
+        let stem = stem(experiment);
+        [format!("{stem}.html"), format!("{stem}.md")]
+    }));
+    for contest in scaled.iter().flatten() {
+        names.push(contest.file.clone());
+        names.extend(contest.names.iter().cloned());
+    }
+    Ok(Some((Folder::open("reproduce", dir, names)?, scaled)))
+}
+
+/// Returns the beginning of the names of an experiment's files.
+fn stem(experiment: &Experiment) -> String {
+    experiment.id.replace('/', "-")
+}
+
+/// Writes a page and a table of each experiment, and its contests as `sluice run` takes them.
 pub(super) fn write(
     all: &[Done],
     library: &Library,
     args: &ReproduceArgs,
-    rivals: &[Rival],
-    dir: &Path,
+    (mut folder, scaled): Output,
 ) -> Result<(), Failure> {
-    let mut folder = Folder::of("reproduce");
     let value = pretty(&json::Results::of(all, args.scale));
-    folder.text(dir, "reproduce.json", json::SCHEMA, "every number, claim and verdict", &value)?;
+    folder.text("reproduce.json", json::SCHEMA, "every number, claim and verdict", &value)?;
     let page = text::page(all, library, args.scale);
-    folder.text(dir, "papers.md", "text/markdown", "all experiments, by paper", &page)?;
+    folder.text("papers.md", "text/markdown", "all experiments, by paper", &page)?;
     let mut named = BTreeSet::new();
-    for done in all {
+    for (done, contests) in all.iter().zip(scaled) {
         let Done { experiment, judgement, took, .. } = done;
-        let stem = experiment.id.replace('/', "-");
+        let stem = stem(experiment);
         let page = html(&[done.shown()], &library.published, args.scale);
-        folder.text(dir, &format!("{stem}.html"), "text/html", "an experiment as a page", &page)?;
+        folder.text(&format!("{stem}.html"), "text/html", "an experiment as a page", &page)?;
         let page = markdown(experiment, judgement, args.scale, took);
-        folder.text(dir, &format!("{stem}.md"), "text/markdown", "the same as tables", &page)?;
-        for contest in contests(experiment, library, args.scale, rivals).map_err(Failure::input)? {
+        folder.text(&format!("{stem}.md"), "text/markdown", "the same as tables", &page)?;
+        for contest in contests {
             let what = "a contest of an experiment, as `sluice run` takes it";
-            folder.text(dir, &contest.file, "application/toml", what, &contest.text)?;
+            folder.text(&contest.file, "application/toml", what, &contest.text)?;
             named.extend(contest.names);
         }
     }
     for name in named {
         let what = "a profile, list or topology that contests name";
-        folder.text(dir, &name, "text/plain", what, &library.texts[&name])?;
+        folder.text(&name, "text/plain", what, &library.texts[&name])?;
     }
-    folder.finish(dir)
+    folder.finish()
 }
 
 /// Reads a folder of experiments: `published.toml`, and everything in `experiments`, `contests` and `profiles`. The id of an

@@ -116,6 +116,7 @@ pub(crate) fn run(args: &ReproduceArgs, catalogue: &Catalogue, as_json: bool) ->
         });
     }
     let rivals: Vec<Rival> = args.with.iter().map(|program| Rival::new(program)).collect();
+    let output = files::open(&wanted, &library, args, &rivals)?;
     let mut done = Vec::with_capacity(wanted.len());
     for experiment in wanted {
         done.push(one(experiment.clone(), args, (&library, &rivals), catalogue)?);
@@ -133,15 +134,11 @@ pub(crate) fn run(args: &ReproduceArgs, catalogue: &Catalogue, as_json: bool) ->
         let shown: Vec<Reproduced<'_>> = done.iter().map(Done::shown).collect();
         crate::output::files::write(path, &sluice_papers::html(&shown, &library.published, args.scale))?;
     }
-    if let Some(dir) = &args.output {
-        files::write(&done, &library, args, &rivals, dir)?;
+    if let Some(output) = output {
+        files::write(&done, &library, args, output)?;
     }
-    // A disagreement whose cause is known is a result; one without is a failure.
-    let unexplained = |done: &Done| {
-        !done.judgement.errors.is_empty()
-            || done.judgement.disagreements().iter().any(|(_, because)| because.is_empty())
-    };
-    match done.iter().any(unexplained) {
+    // A disagreement or a doubt whose cause is known is a result; one without is a failure.
+    match done.iter().any(|done| done.judgement.is_unexplained()) {
         false => Ok(()),
         true => Err(Failure::Property),
     }
@@ -239,8 +236,8 @@ mod tests {
         for experiment in library.experiments.iter().filter(|experiment| experiment.brief) {
             let done = one(experiment.clone(), &args, (&library, &[]), &catalogue).unwrap();
             assert_eq!(done.judgement.errors, [""; 0], "{}", experiment.id);
-            let unexplained = done.judgement.disagreements();
-            let unexplained: Vec<_> = unexplained.iter().filter(|(_, because)| because.is_empty()).collect();
+            let unexplained = done.judgement.doubts().filter(|(.., because)| because.is_empty());
+            let unexplained: Vec<_> = unexplained.collect();
             assert!(unexplained.is_empty(), "{}: {unexplained:?}", text::report(&done, args.scale));
             // What is explained does disagree: a cause of something that agrees is stale.
             let rows = done.judgement.rows.iter().map(|row| (&row.row.what, &row.row.because, row.verdict));

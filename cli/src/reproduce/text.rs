@@ -2,7 +2,7 @@
 
 use super::Done;
 use crate::console::table::table;
-use sluice_papers::{Library, Scale, Verdict, chapter, estimate_text, markdown, overview, row_cells};
+use sluice_papers::{Library, Scale, Tally, Verdict, chapter, estimate_text, markdown, overview, row_cells};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -53,7 +53,11 @@ pub(super) fn report(done: &Done, scale: Scale) -> String {
         line(&format!("{}\n", table(&header, rows)));
     }
     for claim in &judgement.claims {
-        let word = if claim.verdict == Verdict::Agrees { "holds" } else { "FAILS" };
+        let word = match claim.verdict {
+            Verdict::Agrees | Verdict::NoNumber => "holds",
+            Verdict::Undecided => "UNDECIDED",
+            Verdict::Disagrees => "FAILS",
+        };
         line(&format!("{word}  {}: {}", claim.what, claim.expect));
         claim.numbers.iter().for_each(|numbers| line(&format!("       {numbers}")));
     }
@@ -66,9 +70,8 @@ pub(super) fn report(done: &Done, scale: Scale) -> String {
             ));
         }
     }
-    for (what, because) in judgement.disagreements() {
-        let because = if because.is_empty() { "the cause is not found" } else { because };
-        line(&format!("\n{what}: disagrees because {because}"));
+    for (what, cause) in judgement.causes() {
+        line(&format!("\n{what}: {cause}"));
     }
     judgement.errors.iter().for_each(|error| line(&format!("\nwrong: {error}")));
     line(&format!("\n{}: {}\n", experiment.id, judgement.summary()));
@@ -80,9 +83,20 @@ pub(super) fn page(all: &[Done], library: &Library, scale: Scale) -> String {
     let mut out = String::from(
         "# The papers, one command each\n\n`sluice reproduce` runs experiments of papers and sets their numbers beside the \
          published ones. `sluice reproduce all --markdown` writes this page. Where a number disagrees, its cause is \
-         stated, or that it is not found. Where a set-up or a claim was changed after a first result, the deviations say so.\n\nA number agrees if its 95 % interval over the seeds meets the published value \
-         within the stated percentage. A claim agrees if it holds at every point, by the interval of the difference of both \
-         sides. *Reference simulator* is the authors' simulator, or an independent run of it; *closed form* is a formula.\n\n",
+         stated, or that it is not found. Where a set-up or a claim was changed after a first result, the deviations say so.\n\n\
+         A number agrees if its whole 95 % interval over the seeds is within the stated percentage of the published value. A number \
+         is undecided if its interval is wider than that range, and disagrees otherwise. A claim agrees if it holds at every point: \
+         the whole interval of the difference of both sides satisfies it. A claim disagrees if the whole interval violates it at one \
+         point, and is undecided otherwise. One seed decides nothing. *Reference simulator* is the authors' simulator, or an \
+         independent run of it; *closed form* is a formula.\n\n",
+    );
+    let tally: Tally = all.iter().map(|done| done.judgement.tally()).sum();
+    let Tally { agree, undecided, disagree } = tally;
+    // Writing into a String cannot fail.
+    let _ = writeln!(
+        out,
+        "Of {} numbers and claims that can be compared, {agree} agree, {undecided} are undecided and {disagree} disagree.\n",
+        tally.compared()
     );
     let rows = all.iter().map(|done| (&done.experiment, &done.judgement, done.took.as_str()));
     out += &overview(rows);

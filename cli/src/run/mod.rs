@@ -168,6 +168,7 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
             "`sluice run --list` shows the ids",
         ));
     }
+    let folder = Folder::asked("run", args.output.as_ref(), names_of_files(&names, &args.timelines))?;
     let mut out = terminal::results(as_json || args.markdown);
     let rows = (!as_json && !args.markdown).then(|| text::Rows::new(&names));
     if let Some(rows) = &rows {
@@ -188,37 +189,51 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
         let command = format!("sluice run {}", own_arguments::<RunArgs, RunArgs>("run", "", &[]));
         files::write(path, &page::page(&outcomes, command.trim_end()))?;
     }
-    if let Some(dir) = &args.output {
-        let mut folder = Folder::of("run");
+    if let Some(mut folder) = folder {
         let value = pretty(&json::Outcomes::of(&outcomes));
-        folder.text(dir, "run.json", json::SCHEMA, "every scenario with its assertions", &value)?;
+        folder.text("run.json", json::SCHEMA, "every scenario with its assertions", &value)?;
         let csv = text::csv(&outcomes)?;
-        folder.text(dir, "run.csv", "text/csv", "every assertion: found, expected, unit", &csv)?;
+        folder.text("run.csv", "text/csv", "every assertion: found, expected, unit", &csv)?;
         let page = markdown::page(&outcomes);
-        folder.text(dir, "run.md", "text/markdown", "the same as a page", &page)?;
+        folder.text("run.md", "text/markdown", "the same as a page", &page)?;
         for outcome in outcomes.iter().filter(|o| !o.points.is_empty()) {
-            let stem = format!("{}.{}", outcome.id, outcome.profile).replace('/', "-");
+            let stem = stem(&outcome.id, &outcome.profile);
             let csv = sweep::csv(outcome)?;
             folder.text(
-                dir,
                 &format!("{stem}.csv"),
                 "text/csv",
                 "a sweep: its keys and what each case saved",
                 &csv,
             )?;
             for (name, chart) in sweep::charts(outcome) {
-                let file = format!("{stem}.{name}.svg");
-                folder.chart(dir, &file, "image/svg+xml", "the same drawn over the last key", &chart)?;
+                let file = format!("{stem}.{}.svg", name.replace('/', "-"));
+                folder.chart(&file, "image/svg+xml", "the same drawn over the last key", &chart)?;
             }
         }
         watch::hand_over(&finished, &mut folder);
-        folder.finish(dir)?;
+        folder.finish()?;
     }
     args.verdicts.write("run", &outcomes.iter().flat_map(for_ci).collect::<Vec<_>>())?;
     match outcomes.iter().all(|o| o.passed() != Some(false)) {
         true => Ok(()),
         false => Err(Failure::Property),
     }
+}
+
+/// Returns the beginning of the names of a scenario's files.
+fn stem(id: &str, profile: &str) -> String {
+    format!("{id}.{profile}").replace('/', "-")
+}
+
+/// Returns the names of the files of `-o`, for these scenarios with their profiles.
+fn names_of_files(scenarios: &[(String, String)], timelines: &[Form]) -> Vec<String> {
+    let mut names: Vec<String> = ["run.json", "run.csv", "run.md"].map(str::to_owned).into();
+    for (id, profile) in scenarios {
+        let stem = stem(id, profile);
+        names.extend([format!("{stem}.csv"), format!("{stem}.*.svg")]);
+        names.extend(timelines.iter().map(|form| watch::names(id, profile, *form)));
+    }
+    names
 }
 
 /// Returns the failure of `--on` in a binary, which has no client of a cluster.

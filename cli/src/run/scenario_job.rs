@@ -106,7 +106,7 @@ impl ScenarioJobs {
 
 fn job(point: usize, of: &ScenarioPoint, run: ScenarioRun, folder: &Path) -> ScenarioJob {
     let scenario = of.canonical(&run);
-    let files = inputs::digests(&scenario, folder, &P4Args::default());
+    let files = inputs::digests(&scenario, folder);
     let texts = inputs::texts(&scenario, &Texts::default());
     let configuration = Configuration { sources: SOURCES, scenario, files, texts };
     let digest = sha256(json!(configuration).to_string().as_bytes());

@@ -1,19 +1,24 @@
 //! Reads files of scenarios and the buffer profiles that they name; some of both come with Sluice.
 
 use crate::console::fail::{Failure, reason};
+use crate::console::terminal;
 use crate::console::text_file::{self, read_text};
 use crate::open::buffer_profile;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::names::did_you_mean;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_scenario::{ScenarioFile, shipped};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// A file of scenarios.
 pub(super) struct Source {
     pub(super) file: ScenarioFile,
     /// Folder of the file, in which the profiles that it names are searched.
     folder: Option<PathBuf>,
+    /// Sentences about profiles that were printed.
+    said: Mutex<BTreeSet<String>>,
 }
 
 impl Source {
@@ -40,12 +45,28 @@ impl Source {
                 "docs/scenario-files.md and docs/contest.md have an example of each",
             ));
         }
-        Ok(Source { file, folder: folder.map(Path::to_owned) })
+        Ok(Source { file, folder: folder.map(Path::to_owned), said: Mutex::default() })
     }
 
-    /// Returns the text of a profile: one that comes with Sluice, or a file in the folder of the scenarios.
+    /// Returns the text of a profile: one that comes with Sluice, or a file in the folder of the scenarios. Prints whose memory files
+    /// of SONiC are read over.
     pub(super) fn profile(&self, name: &str) -> Result<String, String> {
-        profile(name, self.folder.as_deref())
+        let text = profile(name, self.folder.as_deref())?;
+        let notes: Vec<String> = text
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("# "))
+            .map(str::to_owned)
+            .into_iter()
+            .collect();
+        if let Some(line) = buffer_profile::whose_memory(&notes) {
+            let line = format!("buffer {name}: {line}\n");
+            let is_new = self.said.lock().is_ok_and(|mut said| said.insert(line.clone()));
+            if is_new {
+                terminal::note(line);
+            }
+        }
+        Ok(text)
     }
 }
 

@@ -1,6 +1,7 @@
 //! `--timelines`: contents of each device during its scenario.
 
-use crate::output::files::{Folder, Pending};
+use crate::console::fail::Failure;
+use crate::output::files::{Folder, Pending, in_folder};
 use crate::output::rows::Format;
 use crate::output::timeline::{Files, Target};
 use clap::ValueEnum;
@@ -52,17 +53,28 @@ impl Watch for One {
 pub(super) fn watches(dir: &Path, forms: &[Form], finished: &Finished) -> Watches {
     let (dir, forms, finished) = (dir.to_owned(), forms.to_vec(), Rc::clone(finished));
     Box::new(move |device: Device<'_>| {
-        let parts = [device.id, device.profile, device.case];
-        let stem: Vec<String> =
-            parts.iter().filter(|p| !p.is_empty()).map(|p| p.replace(['/', ' '], "-")).collect();
+        let stem = joined(&[device.id, device.profile, device.case]);
         let target = |form: &Form| {
             let (ending, format) = form.ending();
-            Target { path: dir.join(format!("{}.timeline.{ending}", stem.join("."))), format }
+            let name = format!("{stem}.timeline.{ending}");
+            Ok(Target { path: in_folder(&dir, &name)?, format })
         };
-        let targets: Vec<Target> = forms.iter().map(target).collect();
+        let targets: Result<Vec<Target>, Failure> = forms.iter().map(target).collect();
+        let targets = targets.map_err(|e| e.to_string())?;
         let files = Files::create(&targets).map_err(|e| e.to_string())?;
         Ok(Box::new(One { files, finished: Rc::clone(&finished) }) as Box<dyn Watch>)
     })
+}
+
+/// Returns the names of the files of a scenario's devices; `*` stands for the case.
+pub(super) fn names(id: &str, profile: &str, form: Form) -> String {
+    format!("{}*.timeline.{}", joined(&[id, profile]), form.ending().0)
+}
+
+/// Returns the parts of a name that are not empty, with `.` between them.
+fn joined(parts: &[&str]) -> String {
+    let parts = parts.iter().filter(|part| !part.is_empty()).map(|part| part.replace(['/', ' '], "-"));
+    parts.collect::<Vec<_>>().join(".")
 }
 
 /// Moves the finished files to the folder.

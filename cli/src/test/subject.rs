@@ -9,6 +9,7 @@ use crate::open::resolve;
 use crate::open::target::Target;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{DevPort, PortMap};
+use sluice_catalogue::setup::Replaced;
 use sluice_fabric::network::Placed;
 use sluice_ir::Program;
 use sluice_program_file::p4::chips;
@@ -148,7 +149,7 @@ impl Source {
             (Some(entries), None) => Some(test.parent().unwrap_or(Path::new("")).join(entries)),
         };
         let both = (&placed.program, Some(&placed.placement));
-        let entries = resolve::entries(stage, both, &ports, entries.as_deref(), false)?;
+        let entries = resolve::entries(stage, both, &ports, entries.as_deref(), Replaced::Nothing)?;
         Ok((ready.on(ports, entries.control), placed))
     }
 }

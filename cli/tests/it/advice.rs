@@ -119,6 +119,76 @@ fn a_folder_has_the_files_of_the_last_run_and_those_of_others() {
     assert!(outside.exists() && own.exists());
 }
 
+/// A contest of one message between two leaves.
+const CONTEST: &str = r#"
+name = "one message"
+topology = "leaf-spine:leaves=2,spines=2,hosts=2,rate=100G,delay=500ns"
+port_speed = "100G"
+seeds = 1
+[workload]
+flows = "flows.txt"
+time = "10us"
+[hosts]
+cable = "500ns"
+recovery = "go-back-n"
+[[program]]
+name = "ecmp"
+"#;
+
+#[test]
+fn a_file_of_the_user_stops_a_command_before_its_work() {
+    let dir = folder("foreign");
+    let place = |name: &str| text(&dir.path().join(name)).to_owned();
+    fs::write(place("c.toml"), CONTEST).unwrap();
+    fs::write(place("flows.txt"), "1\n0 2 3 100000 0.0 50000\n").unwrap();
+    ok(&["gen", "udp", "--packets", "8", "-o", &place("t.pcap")]);
+    let [contest, capture] = [place("c.toml"), place("t.pcap")];
+    let net = "leaf-spine:leaves=2,spines=2,hosts=2";
+    let sent = &format!("leaf0:0@{capture}");
+    let commands: [(&[&str], &str); 20] = [
+        (&["replay", "ecmp"], "out.pcapng"),
+        (&["replay", "ecmp", "--coverage"], "coverage.html"),
+        (&["replay", "ecmp", "--topology", net, "-i", sent], "leaf1.pcapng"),
+        (&["replay", "ecmp", "--topology", net, "-i", sent], "spine0.state.json"),
+        (&["run", "--filter", "8.1"], "run.csv"),
+        (&["run", &contest], "contest.json"),
+        (&["run", &contest], "runs"),
+        (&["run", &contest, "--watch-flow", "1"], "flow.html"),
+        (&["run", &contest, "--write-flows"], "flows.1.csv"),
+        (&["reproduce", "hashing/wan"], "hashing-wan.md"),
+        (&["fuzz", "ecmp", "--cases", "1"], "failure-1.txt"),
+        (&["report", "ecmp"], "report.html"),
+        (&["report", "ecmp", "--sweep", "routes=1..64"], "sweep.csv"),
+        (&["report", "ecmp", "--compare", "l3-ecmp"], "comparison.json"),
+        (&["entries", "ecmp", "--topology", net], "leaf0.toml"),
+        (&["programs", "ecmp", "--ir", "--topology", net], "ecmp.sluice"),
+        (&["int", "decode", &capture], "hops.csv"),
+        (&["flowlets", "-i", &capture], "flowlets.json"),
+        (&["polarization", "--flows", "2000"], "cdf.svg"),
+        (&["man"], "sluice-run.1"),
+    ];
+    for (number, (command, name)) in commands.into_iter().enumerate() {
+        let out = dir.path().join(format!("out{number}"));
+        fs::create_dir(&out).unwrap();
+        fs::write(out.join(name), "mine").unwrap();
+        let to: &[&str] =
+            if command.contains(&"--write-flows") { &[text(&out)] } else { &["-o", text(&out)] };
+        let (code, said) = refused(&[command, to].concat());
+        let path = out.join(name);
+        let expected = match name {
+            "runs" => format!("error: {} is not a folder", text(&path)),
+            _ => format!("error: {} is not of Sluice and is not replaced", text(&path)),
+        };
+        assert!(code == 2 && said.contains(&expected), "{command:?}: {said}");
+        let left: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(
+            (left, fs::read_to_string(&path).unwrap().as_str()),
+            (vec![name.into()], "mine"),
+            "{command:?}"
+        );
+    }
+}
+
 #[test]
 fn a_timeline_without_a_drawing_says_so() {
     let dir = folder("idle");

@@ -169,7 +169,7 @@ fn storms_are_shown_as_the_watchdog_counts_them() {
 fn what_is_refused() {
     let dir = folder("refused");
     let (code, err) = refused(&["replay", "l3-ecmp", "--buffer", "nothing"]);
-    assert!(code == 2 && err.contains("td2, th, th2, tofino, tofino2, voq"), "{err}");
+    assert!(code == 2 && err.contains("td2, td3, th, th2, th3, th5, tofino, tofino2, voq"), "{err}");
     let far = profile(dir.path(), "tofino2", &[("pfc_enable", "cable = \"40km\"\npfc_enable")]);
     let (code, err) = refused(&["replay", "l3-ecmp", "--buffer", text(&far)]);
     assert!(
@@ -194,8 +194,16 @@ fn headroom_is_added_up() {
     for part in ["37879", "25216", "394 quanta", "9216", "81527"] {
         assert!(out.contains(part), "{part} is not in:\n{out}");
     }
-    let s = json(&[&["--json"][..], &args, &["--method", "barefoot"]].concat());
+    let s = json(&[&["--json"][..], &args, &["--method", "barefoot", "--small-packets", "100"]].concat());
     assert_eq!((s["xoff_bytes"].as_u64(), s["waste_millionths"].as_u64()), (Some(199_680), Some(2_750_000)));
+    assert_eq!((s["xon_bytes"].as_u64(), s["size_bytes"].as_u64()), (Some(69_632), Some(69_632)));
+    // SONiC's table of Spectrum-4 (ACS-SN5600): 800G over 40 m, small packets alone, eight lanes.
+    let sn5600 =
+        ["--method", "nvidia", "--cell", "192B", "--mtu", "9216B", "--small-packets", "100", "--eight-lanes"];
+    let s4 = json(
+        &[&["--json", "explain", "headroom", "--speed", "800G", "--cable", "40m"][..], &sn5600].concat(),
+    );
+    assert_eq!((s4["xoff_bytes"].as_u64(), s4["xon_bytes"].as_u64()), (Some(362_496), Some(38_912)));
     let terms: u64 = s["terms"].as_array().unwrap().iter().map(|t| t["bytes"].as_u64().unwrap()).sum();
     assert_eq!(terms, s["wire_bytes"].as_u64().unwrap());
     let (code, err) = refused(&["explain", "headroom", "--speed", "100G"]);
@@ -244,6 +252,34 @@ fn a_profile_with_queues_that_the_program_does_not_have_for_classes_is_refused()
         "give `maps.tc_to_queue` queues up to 1, for example `\"3\" = 1`",
     ] {
         assert!(error.contains(part), "{error}");
+    }
+}
+
+/// A packet is marked by one curve: a profile that marks takes the place of the program's own marking.
+#[test]
+fn a_profile_that_marks_leaves_marking_tables_empty() {
+    let dir = folder("marking");
+    let marks =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../fabric/contests/rdma-9mb.toml"))
+            .unwrap();
+    let (without, _) = marks.split_once("[[ecn]]").unwrap();
+    let profiles = [("marks.toml", marks.clone()), ("plain.toml", without.replace("ecn = \"dcqcn\"\n", ""))];
+    for (name, text) in &profiles {
+        std::fs::write(dir.path().join(name), text).unwrap();
+    }
+    let out = dir.path().join("out");
+    let entries = |program: &str, buffer: &[&str]| {
+        ok(&[&["replay", program, "-o", text(&out)], buffer].concat());
+        let entries = std::fs::read_to_string(out.join("entries.toml")).unwrap();
+        entries.matches("set_probability").count()
+    };
+    for program in ["conweave", "conweave-spine"] {
+        let own = entries(program, &[]);
+        assert!(own > 0, "{program} marks");
+        for (profile, expected) in [("marks.toml", 0), ("plain.toml", own)] {
+            let path = dir.path().join(profile);
+            assert_eq!(entries(program, &["--buffer", text(&path)]), expected, "{program} {profile}");
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use sluice_fabric::topology::built;
 use sluice_ir::Program;
 use sluice_pcaps::capture::unpacked;
 use sluice_scenario::contest::workload::Traffic;
-use sluice_scenario::contest::{Contest, ContestSetup, Results, checks, run_contest};
+use sluice_scenario::contest::{Contest, ContestSetup, Results, RunError, Trial, checks, run_contest};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -136,5 +136,56 @@ fn every_shipped_contest_runs_to_its_end_in_a_short_form() {
         if contest.program.len() == whole {
             assert_eq!(checks(&contest, &results).error, None, "{name}");
         }
+    }
+}
+
+#[test]
+fn a_dry_run_estimates_the_packet_hops_that_a_run_counts() {
+    // Payload of a full packet, the packets that one acknowledgement is for, and frames of the connection. Random arrivals leave no
+    // queue that loses packets.
+    let kinds = [
+        ("recovery = \"go-back-n\"", 1_000, Some((1, 0))),
+        // 1500 bytes without the headers of IPv4 and TCP and without timestamps; every other packet is acknowledged. Each message
+        // has SYN, SYN-ACK, and the acknowledgements of SYN-ACK and FIN.
+        ("tcp = {}", 1_448, Some((2, 4))),
+        ("udp = { rate = \"1Gbps\" }", 1_472, None),
+    ];
+    let plan = built("leaf-spine:leaves=2,spines=2,hosts=2").unwrap();
+    let catalogue = sluice_generated::catalogue();
+    for (keys, payload, answered) in kinds {
+        let answers = |packets: u64| answered.map_or(0, |(each, more)| packets.div_ceil(each) + more);
+        let text = format!(
+            "name = \"n\"\ntopology = \"leaf-spine:leaves=2,spines=2,hosts=2\"\nport_speed = \"100G\"\nseeds = [7]\n[workload]\n\
+             sizes = \"solar\"\nload = 10\ntime = \"300us\"\nbetween_switches = true\n[[program]]\nname = \"ecmp\"\n[hosts]\n\
+             cable = \"500ns\"\n{keys}\n"
+        );
+        let contest = Contest::parse("f", &text).unwrap();
+        let (chip, files) = (ChipSpec::tofino2(), &Folder(PathBuf::new()));
+        let setup = ContestSetup { plan: &plan, catalogue: &catalogue, chip, files, threads: 1, store: &() };
+        let results = run_contest(&contest, &setup, &|_| true).unwrap();
+        let sent =
+            results.series[0].runs[0].sent.iter().map(|sent| sent.completion.message.bytes.div_ceil(payload));
+        let sent: Vec<u64> = sent.collect();
+        let trial = Trial::new(&contest, &setup, 0).unwrap();
+        let mut looks = Vec::new();
+        let mut look = |hops| {
+            looks.push(hops);
+            true
+        };
+        let whole: Result<bool, RunError<String>> = trial.run(&mut look);
+        // Every frame crosses a leaf, a spine and a leaf.
+        let expected: u64 = sent.iter().map(|packets| (packets + answers(*packets)) * 3).sum();
+        assert!(whole.unwrap() && sent.len() > 10 && looks.len() > 10, "{keys}: {} messages", sent.len());
+        assert_eq!((trial.amount.packets, trial.amount.hops), (sent.iter().sum(), expected), "{keys}");
+        let counted = looks[looks.len() - 1];
+        assert_eq!((looks[0], counted), (0, expected), "{keys}");
+        // A trial ends when it is told to.
+        let mut calls = 0;
+        let mut once = |_| {
+            calls += 1;
+            false
+        };
+        let cut: Result<bool, RunError<String>> = trial.run(&mut once);
+        assert_eq!((cut.unwrap(), calls), (false, 1));
     }
 }

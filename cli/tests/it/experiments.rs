@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// One message of 100 packets between two leaves, through the real binary.
-const LONE: &str = r#"
+pub(crate) const LONE: &str = r#"
 id = "lone"
 name = "one message"
 topology = "leaf-spine:leaves=2,spines=2,hosts=2,rate=100G,delay=500ns"
@@ -34,7 +34,7 @@ name = "ecmp"
 /// at 100 Gb/s.
 const PACKET_PS: u64 = 1_082 * 80;
 
-fn folder(contest: &str) -> tempfile::TempDir {
+pub(crate) fn folder(contest: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("lone.toml"), contest).unwrap();
     fs::write(dir.path().join("flows.txt"), "1\n0 2 3 100000 0.0 50000\n").unwrap();
@@ -46,7 +46,7 @@ fn json(path: &Path) -> Value {
 }
 
 /// Rows of a table by the names of its columns.
-fn table(path: &Path) -> Vec<Vec<(String, String)>> {
+pub(crate) fn table(path: &Path) -> Vec<Vec<(String, String)>> {
     let mut reader = csv::Reader::from_path(path).unwrap();
     let heads: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
     let row =
@@ -54,7 +54,7 @@ fn table(path: &Path) -> Vec<Vec<(String, String)>> {
     reader.records().map(|record| row(record.unwrap())).collect()
 }
 
-fn value<'a>(row: &'a [(String, String)], name: &str) -> &'a str {
+pub(crate) fn value<'a>(row: &'a [(String, String)], name: &str) -> &'a str {
     &row.iter().find(|(head, _)| head == name).unwrap_or_else(|| panic!("no column {name}")).1
 }
 

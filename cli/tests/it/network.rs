@@ -251,7 +251,7 @@ fn what_cannot_be_is_refused_with_its_place() {
     assert!(!out.exists() || files(&out).is_empty());
 }
 
-/// A program without entries for networks is warned of, and what it sends by ports without a cable is not delivered.
+/// A program without entries for networks is warned of, and what it sends by ports without a cable, or to other hosts, is not delivered.
 #[test]
 fn a_program_that_knows_no_cables_delivers_nothing() {
     let dir = folder("uncabled");
@@ -263,14 +263,23 @@ fn a_program_that_knows_no_cables_delivers_nothing() {
         let summary = json(&run);
         let warnings = summary["warnings"].to_string();
         assert!(warnings.contains("has no entries for its place in a network"), "{program}: {warnings}");
-        (summary["packets"]["out"].clone(), summary["drops"]["no_cable"].clone(), warnings)
+        (summary, warnings)
     };
     for program in ["flare", "ecn-mark"] {
-        let (out, uncabled, warnings) = run(program);
-        assert_eq!((out, uncabled), (0.into(), 200.into()), "{program}");
+        let (summary, warnings) = run(program);
+        assert_eq!(
+            (&summary["packets"]["out"], &summary["drops"]["no_cable"]),
+            (&0.into(), &200.into()),
+            "{program}"
+        );
         assert!(warnings.contains("has neither a cable nor a host (no_cable)"), "{program}: {warnings}");
     }
-    run("pfc");
+    // Its default entries send 10.0.0.0/8 to port 0, where the first host is.
+    let (summary, warnings) = run("pfc");
+    assert_eq!((&summary["packets"]["out"], &summary["drops"]["wrong_host"]), (&0.into(), &200.into()));
+    let first =
+        "leaf0 port 0 leads to 10.0.0.1 and got frames for other hosts, the first for 10.0.1.1 (wrong_host)";
+    assert!(warnings.contains(first) && warnings.contains("200 frames are lost"), "{warnings}");
     // A program with entries for networks delivers all of them.
     let run =
         ["replay", "ecmp", "--topology", "leaf-spine:leaves=2,spines=2,hosts=2", "-i", &input, "--json"];

@@ -172,14 +172,9 @@ const LEAVES: &str = "8 4 8\n4 5 6 7\n0 4 100Gbps 1000ns 0\n1 4 100Gbps 1000ns 0
 
 #[test]
 fn load_balancers_of_conweaves_simulator_are_programs() {
-    let config = CONFIG.replace("SIMULATOR_STOP_TIME 4.00\n", "")
-        + "CNP_OUTPUT_FILE mix/cnp.txt\nENABLE_PFC 1\nENABLE_IRN 0\nLB_MODE 0\n\
-        FLOWGEN_START_TIME 2.0\nFLOWGEN_STOP_TIME 2.1\nRANDOM_SEED 1\nBUFFER_SIZE 9\n";
     let flows = "3\n0 2 3 200000 2\n1 2 3 200000 2\n3 0 3 1000 2.001\n";
-    for (mode, program) in
-        [("0", "ecmp"), ("2", "drill"), ("3", "conga"), ("6", "letflow"), ("9", "conweave")]
-    {
-        let dir = folder(&config.replace("LB_MODE 0", &format!("LB_MODE {mode}")), LEAVES, flows);
+    for (mode, program) in [(0, "ecmp"), (2, "drill"), (3, "conga"), (6, "letflow"), (9, "conweave")] {
+        let dir = folder(&conweave(mode), LEAVES, flows);
         let (code, text, notes) = run(dir.path(), &["run", "mix/config.txt"]);
         assert_eq!(code, 0, "LB_MODE {mode}: {notes}{text}");
         assert!(
@@ -227,6 +222,142 @@ fn mixed_speeds_and_long_links_run_with_a_note() {
             && text.contains("4 flows complete"),
         "{notes}{text}"
     );
+}
+
+/// ConWeave's dialect of the config, with DCQCN.
+fn conweave(mode: u32) -> String {
+    CONFIG.replace("SIMULATOR_STOP_TIME 4.00\n", "")
+        + &format!(
+            "CNP_OUTPUT_FILE mix/cnp.txt\nENABLE_PFC 1\nENABLE_IRN 0\nLB_MODE {mode}\n\
+             FLOWGEN_START_TIME 2.0\nFLOWGEN_STOP_TIME 2.1\nRANDOM_SEED 1\nBUFFER_SIZE 9\n"
+        )
+}
+
+/// Every CC_MODE beside every LB_MODE, on a network of two stages or of three, as the simulator's own topologies are: eight
+/// leaves with as many spines, and a fat tree with k = 4, both with fewer hosts.
+#[test]
+fn every_congestion_control_runs_with_every_load_balancer() {
+    let link = |a: u32, b: u32| format!("{a} {b} 100Gbps 1000ns 0\n");
+    // Hosts 0 to 15, leaves 16 to 23, spines 24 to 31.
+    let mut leaf_spine = format!("32 16 80\n{}\n", (16..32).map(|s| format!("{s} ")).collect::<String>());
+    (0..16).for_each(|host| leaf_spine += &link(host, 16 + host / 2));
+    (16..24).for_each(|leaf| (24..32).for_each(|spine| leaf_spine += &link(leaf, spine)));
+    // Hosts 0 to 15, ToRs 16 to 23, aggregation 24 to 31, core 32 to 35.
+    let mut fat = format!("36 20 48\n{}\n", (16..36).map(|s| format!("{s} ")).collect::<String>());
+    (0..16).for_each(|host| fat += &link(host, 16 + host / 2));
+    for pod in 0..4 {
+        let (tors, above) = (16 + 2 * pod, 24 + 2 * pod);
+        (0..4).for_each(|n| fat += &link(tors + n / 2, above + n % 2));
+        (0..4).for_each(|core| fat += &link(above + core / 2, 32 + core));
+    }
+    let flows = "3\n0 15 3 20000 2\n1 15 3 20000 2\n15 0 3 1000 2.001\n";
+    let (balancers, controls) = ([0, 2, 3, 6, 9], [0, 1, 7, 8]);
+    let all = balancers.iter().flat_map(|lb| controls.map(|cc| (*lb, cc))).chain([(0, 3), (0, 3)]);
+    for (number, (lb, cc)) in all.enumerate() {
+        // One after the other takes turns, and another one begins with each row.
+        let (topology, name, alone) = match (number + number / 4) % 2 {
+            0 => (&leaf_spine, "leaf-spine", 8_403),
+            _ => (&fat, "fat tree", 12_563),
+        };
+        let mut config = conweave(lb).replace("CC_MODE 1", &format!("CC_MODE {cc}"));
+        // Every third without PFC, with selective retransmission.
+        if number % 3 == 0 {
+            config = config.replace("ENABLE_PFC 1\nENABLE_IRN 0", "ENABLE_PFC 0\nENABLE_IRN 1");
+        }
+        let dir = folder(&config, topology, flows);
+        let (code, text, notes) = run(dir.path(), &["run", "mix/config.txt"]);
+        let what = format!("CC_MODE {cc}, LB_MODE {lb}, {name}: {notes}{text}");
+        assert!(code == 0 && text.contains("3 flows complete") && text.contains(" 0 dropped"), "{what}");
+        assert!(!notes.contains("warning: "), "{what}");
+        // The lone packet takes the time of the simulators' closed form: it has no queue.
+        let fct = numbers(&fs::read_to_string(dir.path().join("mix/fct.txt")).unwrap());
+        let lone = fct.iter().find(|row| row[..2] == [15, 0]).unwrap();
+        assert_eq!(lone[7], alone, "{what}");
+        assert!(lone[6].abs_diff(alone) * 100 < 2 * alone, "{} ns: {what}", lone[6]);
+    }
+}
+
+/// HPCC's fat tree has hosts at 100G and links between switches at 400G.
+#[test]
+fn every_congestion_control_runs_on_hpccs_fat_tree() {
+    let mut fat = "20 12 32\n8 9 10 11 12 13 14 15 16 17 18 19\n".to_owned();
+    (0..8).for_each(|host| fat += &format!("{host} {} 100Gbps 1000ns 0\n", 8 + host / 2));
+    for pod in 0..2 {
+        let (tors, above) = (8 + 2 * pod, 12 + 2 * pod);
+        (0..4).for_each(|n| fat += &format!("{} {} 400Gbps 1000ns 0\n", tors + n / 2, above + n % 2));
+    }
+    for above in 12..16 {
+        (16..20).for_each(|core| fat += &format!("{above} {core} 400Gbps 1000ns 0\n"));
+    }
+    let config = CONFIG
+        .replace("KMAX_MAP 1 ", "KMAX_MAP 2 400000000000 6400 ")
+        .replace("KMIN_MAP 1 ", "KMIN_MAP 2 400000000000 1600 ")
+        .replace("PMAX_MAP 1 ", "PMAX_MAP 2 400000000000 0.2 ")
+        .replace("BUFFER_SIZE 1\n", "BUFFER_SIZE 32\n");
+    for mode in ["0", "1", "3", "7", "8"] {
+        let config = config.replace("CC_MODE 1", &format!("CC_MODE {mode}"));
+        let dir = folder(&config, &fat, "3\n0 7 3 100 20000 2\n1 7 3 100 20000 2\n7 0 3 100 1000 2.001\n");
+        let (code, text, notes) = run(dir.path(), &["run", "mix/config.txt"]);
+        assert!(
+            code == 0 && text.contains("3 flows complete") && text.contains(" 0 dropped"),
+            "{notes}{text}"
+        );
+        assert!(!notes.contains("warning: "), "{notes}");
+        let fct = fs::read_to_string(dir.path().join("mix/fct.txt")).unwrap();
+        let row = fct.lines().find(|row| row.starts_with("0b000701 ")).unwrap();
+        let lone: u64 = row.split(' ').nth(6).unwrap().parse().unwrap();
+        // model: int §1.14: 12,240 + 1048 x 0.08 ns.
+        assert!(lone.abs_diff(12_323) < 250 && row.ends_with(" 12323"), "CC_MODE {mode}: {row}");
+    }
+}
+
+/// Two senders fill the queue of host 2 to some 400 KB: KMIN and KMAX alone decide which packets ConWeave's switches mark.
+#[test]
+fn thresholds_of_the_config_mark_beside_conweave() {
+    let marked = |changes: &[(&str, &str)]| {
+        let config = changes.iter().fold(conweave(9), |text, (from, to)| text.replace(from, to));
+        let dir = folder(&config, LEAVES, "2\n0 2 3 400000 2\n1 2 3 400000 2\n");
+        let (code, text, notes) = run(dir.path(), &["run", "mix/config.txt", "--json"]);
+        assert_eq!(code, 0, "{notes}{text}");
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let (packets, flows) = (&value["runs"][0]["packets"], &value["runs"][0]["flows"]);
+        assert_eq!((flows["complete"].as_u64(), packets["dropped"].as_u64()), (Some(2), Some(0)), "{text}");
+        packets["marked"].as_u64().unwrap()
+    };
+    let step = |kb: &str, more: &[(&str, &str)]| {
+        let (kmin, kmax) = (format!("KMIN_MAP 1 100000000000 {kb}"), format!("KMAX_MAP 1 100000000000 {kb}"));
+        let own = [("KMIN_MAP 1 100000000000 400", kmin.as_str()), ("KMAX_MAP 1 100000000000 1600", &kmax)];
+        marked(&[&own[..], more].concat())
+    };
+    // The program's own curve would begin at 100 KB.
+    assert_eq!(step("2000", &[]), 0);
+    assert_eq!(step("20", &[("ENABLE_QCN 1", "ENABLE_QCN 0")]), 0);
+    let (low, high) = (step("20", &[]), step("150", &[]));
+    assert!(low > high && high > 0, "{low} marks from 20 KB on, {high} from 150 KB on");
+}
+
+/// The numbers of a config whose topology was exchanged.
+#[test]
+fn parameters_of_another_speed_draw_warnings() {
+    let slow = STAR.replace("100Gbps", "25Gbps");
+    let config = CONFIG
+        .replace("KMAX_MAP 1 100000000000", "KMAX_MAP 1 25000000000")
+        .replace("KMIN_MAP 1 100000000000", "KMIN_MAP 1 25000000000")
+        .replace("PMAX_MAP 1 100000000000", "PMAX_MAP 1 25000000000");
+    let dir = folder(&config, &slow, FLOWS);
+    let (code, text, notes) = run(dir.path(), &["run", "mix/config.txt", "--json"]);
+    assert_eq!(code, 0, "{notes}{text}");
+    for expected in [
+        "warning: mix/config.txt:15: RATE_AI: 50Mb/s and RATE_HAI 100Mb/s are published for hosts of 100Gbps",
+        "warning: mix/config.txt:26: KMIN_MAP: 400 KB, and 1600 KB in KMAX_MAP, for links of 25Gbps are published for links of 100Gbps",
+        "write `25000000000 100` in KMIN_MAP and `25000000000 400` in KMAX_MAP",
+    ] {
+        assert!(notes.contains(expected) && text.contains(expected), "{expected}\n{notes}");
+    }
+    // The same config with the topology that it is published with.
+    let dir = folder(CONFIG, STAR, FLOWS);
+    let (_, _, notes) = run(dir.path(), &["run", "mix/config.txt"]);
+    assert!(!notes.contains("warning: "), "{notes}");
 }
 
 #[test]

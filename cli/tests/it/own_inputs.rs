@@ -51,6 +51,8 @@ fn tables_of_sonic_pause_lossless_senders_and_name_the_rest() {
         s["buffer"]["notes"].as_array().unwrap().iter().map(|n| n.as_str().unwrap()).collect();
     assert!(notes.contains(&"tables without a meaning for a buffer: DEVICE_METADATA, VLAN"), "{notes:?}");
     let shown = ok(&args);
+    let first = "buffer: the memory is that of tofino2, the chip of this run: the ASIC of hwsku example is not known; ";
+    assert!(shown.starts_with(first), "{shown}");
     for words in [
         "  note: SCHEDULER: --scheduler chooses",
         "pfc counters, Port Tx:",
@@ -63,6 +65,37 @@ fn tables_of_sonic_pause_lossless_senders_and_name_the_rest() {
     let buffer = format!("{buffer}+th");
     let s = json(&["replay", "l3-ecmp", "--json", "--port-speed", "100G", "--buffer", &buffer]);
     assert_eq!((&s["buffer"]["partitions"], &s["buffer"]["cell_bytes"]), (&4.into(), &208.into()));
+}
+
+#[test]
+fn the_memory_is_that_of_the_hardware_that_the_tables_name() {
+    let dir = folder("hwsku");
+    let config = fs::read_to_string(sonic("config_db.json")).unwrap();
+    let first = |hardware: &str| {
+        let changed = config.replacen("\"hwsku\": \"example\"", hardware, 1);
+        assert_ne!(changed, config);
+        let file = write(dir.path(), "c.json", &changed);
+        let shown =
+            ok(&["explain", "buffer", &format!("{}+{}", text(&file), sonic("pg_profile_lookup.ini"))]);
+        shown.lines().next().unwrap().to_owned()
+    };
+    for (hardware, line) in [
+        (
+            "\"hwsku\": \"DellEMC-Z9332f-O32\"",
+            "# the memory is that of th3: hwsku DellEMC-Z9332f-O32 has a Tomahawk 3",
+        ),
+        (
+            "\"platform\": \"x86_64-arista_7050cx3_32s\"",
+            "# the memory is that of td3: platform x86_64-arista_7050cx3_32s has a Trident 3",
+        ),
+        (
+            "\"hwsku\": \"Mellanox-SN5640-C512S2\"",
+            "# the memory is that of tofino2, the chip of this run: hwsku Mellanox-SN5640-C512S2 has a Spectrum-5, of whose memory \
+             there is no profile; join another, as in FILE.json+th",
+        ),
+    ] {
+        assert_eq!(first(hardware), line);
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Damaged and odd captures through the binary: where, what was found and expected, what was used, what is left.
 
 use crate::support::*;
+use sluice_pcaps::capture::write::PcapWriter;
+use sluice_pcaps::wire::Checksum;
 use std::path::Path;
 
 /// Runs over these bytes and returns exit code and stderr; stdout and folder must be empty if the run fails.
@@ -171,6 +173,53 @@ fn a_cut_tail_is_a_warning_and_with_strict_an_error() {
     std::fs::write(&path, &packed[..packed.len() - 5]).unwrap();
     let s = json(&["replay", "l3-ecmp", "-i", &input, "--json"]);
     assert_eq!((s["packets"]["in"].as_u64(), s["inputs"][0]["truncated"].as_bool()), (Some(5), Some(true)));
+}
+
+/// A TCP segment of `len` bytes with this option, of which 80 are captured.
+fn tcp(len: usize, flags: u8, option: [u8; 4]) -> (usize, Vec<u8>) {
+    let mut frame = udp(1, 80);
+    frame[16..18].copy_from_slice(&(len as u16 - 14).to_be_bytes());
+    frame[23] = 6;
+    frame[24..26].fill(0);
+    let sum = Checksum::new().with(&frame[14..34]).finish();
+    frame[24..26].copy_from_slice(&sum.to_be_bytes());
+    frame[46..48].copy_from_slice(&[6 << 4, flags]);
+    frame[54..58].copy_from_slice(&option);
+    (len, frame)
+}
+
+#[test]
+fn frames_that_a_nic_joined_are_counted_with_advice() {
+    const MSS_1460: [u8; 4] = [2, 4, 0x05, 0xb4];
+    const NONE: [u8; 4] = [1; 4];
+    let dir = folder("joined");
+    let path = dir.path().join("host.pcap");
+    let warnings = |frames: &[(usize, Vec<u8>)]| {
+        let mut writer = PcapWriter::new(Vec::new()).unwrap();
+        for (us, (len, bytes)) in (0u64..).zip(frames) {
+            writer.write(ORIGIN.checked_add_ps(us * 100_000_000).unwrap(), bytes, &[], *len as u32).unwrap();
+        }
+        std::fs::write(&path, writer.finish().unwrap()).unwrap();
+        json(&["replay", "l3-ecmp", "-i", &format!("0@{}", text(&path)), "--json"])["warnings"].clone()
+    };
+    // 1,460 bytes in the third frame; 2,920 and 65,160 in the others.
+    let frames = [
+        tcp(58, 2, MSS_1460),
+        tcp(2_978, 16, NONE),
+        tcp(1_518, 16, NONE),
+        tcp(65_218, 16, NONE),
+        tcp(58, 16, NONE),
+    ];
+    assert_eq!(
+        warnings(&frames),
+        serde_json::json!([
+            "host.pcap: 2 TCP frames of up to 65218 bytes hold several segments each, the first is record 2: the NIC of the host on which \
+             they were captured cuts or joins segments, and no wire has such frames; capture with offloads off (`ethtool -K IF \
+             gro off lro off gso off tso off`), or on a port of a switch"
+        ])
+    );
+    // Frames of 9,000 bytes in a capture that begins within a connection.
+    assert_eq!(warnings(&[tcp(9_018, 16, NONE), tcp(58, 16, NONE)]), serde_json::json!([]));
 }
 
 #[test]

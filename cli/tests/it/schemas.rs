@@ -105,6 +105,7 @@ fn outputs_keep_their_schemas() {
         &["explain"],
         &["explain", "ports"],
         &["explain", "headroom", "--speed", "100G", "--cable", "300m"],
+        &["explain", "headroom", "--speed", "800G", "--cable", "40m", "--method", "nvidia", "--cell", "192B"],
         &["entries", "ecmp"],
         &["entries", "ecmp", "--template"],
         &["polarization", "--flows", "1k"],

@@ -1,5 +1,6 @@
 //! Builds a network from its setup: resolves ports, checks and sets speeds, and creates switches and wires.
 
+use super::addressed::Addresses;
 use super::link::Wire;
 use super::node::Node;
 use super::run::Exchange;
@@ -11,6 +12,7 @@ use sluice_exec::engine::LowerError;
 use sluice_exec::pass::Executor;
 use sluice_switch::{Mode, Switch};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 impl Network {
     /// Builds a network at time zero without frames. The switches run engines of this catalogue, which need not list
@@ -81,6 +83,7 @@ impl Network {
                 node.edge(port.ok_or_else(|| no_port(switch, format!("front-panel port {}", end.port)))?);
             }
         }
+        addresses(&mut nodes, &setup)?;
         let (clocks, exchange) = (vec![Time::ORIGIN; nodes.len()], Exchange::new(nodes.len(), wires));
         let mut network =
             Network { setup, nodes, exchange, hosts: Vec::new(), clocks, now: Time::ORIGIN, timed };
@@ -91,6 +94,26 @@ impl Network {
         }
         Ok(network)
     }
+}
+
+/// Gives the switches the addresses of the hosts.
+fn addresses(nodes: &mut [Node], setup: &NetworkSetup) -> Result<(), NetworkError> {
+    let all = Arc::new(setup.addresses.iter().map(|(address, _)| *address).collect::<BTreeSet<_>>());
+    nodes.iter_mut().for_each(|node| node.addresses = Addresses::new(Arc::clone(&all)));
+    for (address, end) in &setup.addresses {
+        let index = end.switch.0 as usize;
+        let (Some(node), Some(switch)) = (nodes.get_mut(index), setup.switches.get(index)) else {
+            return Err(NetworkError::NoSwitch { found: end.switch, count: setup.switches.len() });
+        };
+        let port = switch.front(end.port.0);
+        let port = port.ok_or_else(|| no_port(switch, format!("front-panel port {}", end.port)))?;
+        node.addresses.host(port.number(), *address);
+    }
+    for (node, switch) in nodes.iter_mut().zip(&setup.switches) {
+        let ports = switch.control.replication.sessions.values().filter_map(|session| session.port);
+        ports.for_each(|port| node.addresses.mirror(port.number()));
+    }
+    Ok(())
 }
 
 pub(super) fn no_port(switch: &SwitchSetup, what: String) -> NetworkError {

@@ -121,11 +121,13 @@ pub enum LinkDrop {
     TooManyHops,
     /// The frame was sent on a port with neither a link nor a host.
     NoCable,
+    /// The frame was sent to a host, and its destination is the address of another host.
+    WrongHost,
 }
 
 impl LinkDrop {
     /// Every reason with its name, its meaning, and a remedy.
-    pub const TABLE: [(LinkDrop, &'static str, &'static str, &'static str); 5] = [
+    pub const TABLE: [(LinkDrop, &'static str, &'static str, &'static str); 6] = [
         (
             LinkDrop::Down,
             "link_down",
@@ -150,6 +152,12 @@ impl LinkDrop {
             "no_cable",
             "the switch sent the frame on a port that has neither a cable nor a host",
             "give the program entries for its place in the network, or the topology a cable or a host at this port",
+        ),
+        (
+            LinkDrop::WrongHost,
+            "wrong_host",
+            "the switch sent the frame to a host, but the frame's IPv4 destination is another host of the network",
+            "give the program entries for its place in the network",
         ),
     ];
 
@@ -332,7 +340,7 @@ mod tests {
         assert_eq!(send(&mut w, 490 + 510), Err(LinkDrop::Down));
         assert_eq!(send(&mut w, 1999), Err(LinkDrop::Down));
         assert_eq!(send(&mut w, 2000), Ok(2509));
-        assert_eq!(w.totals.dropped, [2, 0, 0, 0, 0]);
+        assert_eq!(w.totals.dropped, [2, 0, 0, 0, 0, 0]);
         let mut w = wire(&[(1000, LinkChange::Down), (2000, LinkChange::Up)]);
         assert_eq!(send(&mut w, 490), Err(LinkDrop::Down));
     }

@@ -58,6 +58,7 @@
 //! [`Network::switch`] gives access to a switch's registers, counters and tables. [`Network::advance_parallel`] runs on
 //! several threads, with one observer for each switch; the results are the same.
 
+mod addressed;
 mod build;
 mod deadlock;
 mod functional;
@@ -75,7 +76,7 @@ pub use host::{Host, HostFrame, HostId, ToSwitch};
 pub use link::{LinkChange, LinkDrop, Probability, ProbabilityError, WayTotals};
 pub use observe::{Entered, LinkFrame, Observer};
 pub use setup::{End, LinkEvent, LinkSetup, NetworkError, NetworkSetup, Placed, SwitchSetup};
-pub use totals::NetworkTotals;
+pub use totals::{Misaddressed, NetworkTotals};
 
 use build::{name_of, no_port};
 use functional::Observers;
@@ -178,6 +179,13 @@ impl Network {
     pub fn uncabled(&self, switch: SwitchId) -> impl Iterator<Item = (u16, u64)> {
         let node = self.nodes.get(switch.0 as usize);
         node.into_iter().flat_map(|node| node.uncabled.iter().map(|(port, frames)| (*port, *frames)))
+    }
+
+    /// Returns the frames that a switch sent to hosts that they are not for, by dev_port.
+    pub fn misaddressed(&self, switch: SwitchId) -> impl Iterator<Item = (u16, Misaddressed)> {
+        let node = self.nodes.get(switch.0 as usize);
+        node.into_iter()
+            .flat_map(|node| node.addresses.misaddressed.iter().map(|(port, frames)| (*port, *frames)))
     }
 
     /// Attaches a host to a port without a link, by a cable. Frames sent on this port reach the host and count as

@@ -1,10 +1,11 @@
 //! One switch of a network, with the frames on their way to its ports, the wires that start there, and its hosts.
 
+use super::addressed::Addresses;
 use super::host::{Host, HostFrame, Hosts};
 use super::lane::Lane;
 use super::link::Wire;
 use super::observe::{Entered, LinkFrame, Observer};
-use super::{LinkId, SwitchId, Way};
+use super::{LinkDrop, LinkId, SwitchId, Way};
 use sluice_asic::mac::MIN_FRAME;
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Bytes, Duration, Time};
@@ -61,6 +62,7 @@ pub(super) struct Node {
     host_of: Vec<u16>,
     /// True for each dev_port without a link where the network ends; `None`: it ends at all of them.
     edges: Option<Vec<bool>>,
+    pub(super) addresses: Addresses,
     heads: Heads,
     /// Outlets with frames that are not yet handed over.
     pub(super) sending: Vec<u16>,
@@ -90,6 +92,7 @@ impl Node {
             hosts: Hosts::default(),
             host_of: vec![EDGE; ports],
             edges: None,
+            addresses: Addresses::default(),
             heads: BinaryHeap::new(),
             sending: Vec::new(),
             mail: Vec::new(),
@@ -301,6 +304,7 @@ impl Node {
             hosts: &mut self.hosts,
             host_of: &self.host_of,
             edges: self.edges.as_deref(),
+            addresses: &mut self.addresses,
             sending: &mut self.sending,
             delivered: &mut self.delivered,
             delivered_bytes: &mut self.delivered_bytes,
@@ -332,6 +336,7 @@ struct NodeSink<'a> {
     hosts: &'a mut Hosts,
     host_of: &'a [u16],
     edges: Option<&'a [bool]>,
+    addresses: &'a mut Addresses,
     sending: &'a mut Vec<u16>,
     delivered: &'a mut u64,
     delivered_bytes: &'a mut u64,
@@ -348,15 +353,19 @@ impl NodeSink<'_> {
         }
     }
 
-    /// Puts the frame on the port's wire and returns true, also if nothing is at the port's far end; where the network ends, counts
-    /// the frame as delivered and returns false.
+    /// Puts the frame on the port's wire and returns true, also if nothing is at the port's far end, or a host that the frame is not
+    /// for; where the network ends, counts the frame as delivered and returns false.
     fn on_wire(&mut self, left: &Left, mac: bool, head: &[u8], tail: &[u8]) -> bool {
         let port = usize::from(left.egress_port);
         let number = self.outlet_of.get(port).copied().unwrap_or(EDGE);
         let Some(out) = self.outlets.get_mut(usize::from(number)) else {
             if self.edges.is_some_and(|all| !all.get(port).copied().unwrap_or(false)) {
                 *self.uncabled.entry(left.egress_port).or_default() += 1;
-                self.observer.no_cable(self.id, left, mac, [head, tail]);
+                self.observer.lost_at_port(self.id, left, (LinkDrop::NoCable, mac), [head, tail]);
+                return true;
+            }
+            if !mac && self.addresses.refuse(left.egress_port, left.made, [head, tail]) {
+                self.observer.lost_at_port(self.id, left, (LinkDrop::WrongHost, mac), [head, tail]);
                 return true;
             }
             *self.delivered += 1;

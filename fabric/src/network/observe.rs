@@ -61,9 +61,15 @@ pub trait Observer {
         let _ = (from, frame, head, tail);
     }
 
-    /// A frame is sent on a port with neither a link nor a host, and is lost. `mac`: the port's MAC generated it.
-    fn no_cable(&mut self, from: SwitchId, frame: &Left, mac: bool, bytes: [&[u8]; 2]) {
-        let _ = (from, frame, mac, bytes);
+    /// A frame is sent on a port without a link and is lost there for the reason `why`. `mac`: the port's MAC generated it.
+    fn lost_at_port(
+        &mut self,
+        from: SwitchId,
+        frame: &Left,
+        (why, mac): (LinkDrop, bool),
+        bytes: [&[u8]; 2],
+    ) {
+        let _ = (from, frame, why, mac, bytes);
     }
 
     /// The MAC of a port without a link sends a frame that it generated.

@@ -11,6 +11,7 @@ use sluice_exec::engine::LowerError;
 use sluice_ir::Program;
 use sluice_place::{NoFit, Options, Placement, place_with};
 use sluice_switch::{SwitchConfig, SwitchError};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -201,6 +202,9 @@ pub struct NetworkSetup {
     /// and those that frames are injected at. What is
     /// sent on other ports is lost ([`LinkDrop::NoCable`](super::LinkDrop::NoCable)). `None`: it ends at all ports without a link.
     pub edges: Option<Vec<End>>,
+    /// IPv4 addresses of hosts, with their ports. A frame for one of them that is sent to another one is lost
+    /// ([`LinkDrop::WrongHost`](super::LinkDrop::WrongHost)), except copies on the ports of mirror sessions. Empty: hosts take all frames.
+    pub addresses: Vec<(Ipv4Addr, End)>,
     /// Seed of loss and corruption. Each direction of each link has separate random streams.
     pub seed: u64,
 }

@@ -2,6 +2,7 @@
 
 use super::LinkDrop;
 use super::node::Node;
+use std::net::Ipv4Addr;
 
 /// Sums over all switches and links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +46,17 @@ impl NetworkTotals {
     }
 }
 
+/// Frames that a switch sent on the port of a host, with the addresses of other hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misaddressed {
+    /// Address of the host at the port.
+    pub host: Ipv4Addr,
+    /// Destination of the first of the frames.
+    pub first: Ipv4Addr,
+    /// Number of the frames.
+    pub frames: u64,
+}
+
 pub(super) fn sum(nodes: &[Node]) -> NetworkTotals {
     let mut sum = NetworkTotals::default();
     for node in nodes {
@@ -55,6 +67,8 @@ pub(super) fn sum(nodes: &[Node]) -> NetworkTotals {
         sum.delivered += node.delivered;
         sum.delivered_bytes += node.delivered_bytes;
         sum.link_drops[LinkDrop::NoCable as usize] += node.uncabled.values().sum::<u64>();
+        let misaddressed = node.addresses.misaddressed.values();
+        sum.link_drops[LinkDrop::WrongHost as usize] += misaddressed.map(|port| port.frames).sum::<u64>();
         sum.dropped += t.dropped;
         sum.absorbed += t.absorbed;
         sum.held += node.switch.held().total();

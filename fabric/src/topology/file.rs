@@ -55,6 +55,7 @@ use super::blueprint::{Attachment, Blueprint, CablePlan, Happening, SwitchPlan};
 use super::{Network, TopologyError};
 use crate::network::{LinkChange, Way};
 use serde::Deserialize;
+use sluice_asic::limits;
 use sluice_asic::toml_reader::read;
 use sluice_asic::units::{BitRate, Duration, Time};
 use std::collections::BTreeMap;
@@ -256,9 +257,6 @@ impl Network {
     }
 }
 
-/// Most switches of a file: paths between all of them take time and memory by the square of their number and more.
-const MOST_SWITCHES: usize = 1_024;
-
 fn check(cable: &FileCable) -> Result<(), TopologyError> {
     super::in_range("links", cable.links, 1024, "1 to 1024")?;
     super::in_range("weight", cable.weight, 4096, "1 to 4096")
@@ -283,10 +281,14 @@ impl Blueprint {
             buffer: file.buffer,
             ..Blueprint::default()
         };
-        if file.switch.len() > MOST_SWITCHES {
+        // Paths between all switches take time and memory by the square of their number and more.
+        let limit = &limits::SWITCHES;
+        if limit.is_below(file.switch.len()) {
             let what = format!(
-                "there are {} switches; expected at most {MOST_SWITCHES}, or a builder such as fat-tree",
-                file.switch.len()
+                "there are {} switches; expected at most {}, or a builder such as fat-tree; {}",
+                file.switch.len(),
+                limit.get(),
+                limit.advice()
             );
             return Err(reader.value("[[switch]]", what));
         }

@@ -11,7 +11,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| sluice_fuzz::targets::int_frames(&PROG
 
 #[cfg(not(fuzzing))]
 fn main() -> std::io::Result<()> {
-    std::env::args_os()
-        .skip(1)
-        .try_for_each(|file| std::fs::read(file).map(|data| sluice_fuzz::targets::int_frames(&PROGRAMS, &data)))
+    std::env::args_os().skip(1).try_for_each(|file| {
+        std::fs::read(file).map(|data| sluice_fuzz::targets::int_frames(&PROGRAMS, &data))
+    })
 }

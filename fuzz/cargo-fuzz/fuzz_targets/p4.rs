@@ -4,6 +4,11 @@
 #[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|data: &[u8]| sluice_fuzz::targets::p4(data));
 
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| {
+    sluice_fuzz::targets::change_text(data, size, most, seed, libfuzzer_sys::fuzzer_mutate)
+});
+
 #[cfg(not(fuzzing))]
 fn main() -> std::io::Result<()> {
     std::env::args_os()

@@ -96,6 +96,10 @@ pub fn parse(subject: &Subject<'_>, text: &str) -> Result<Input, KeptError> {
             if input.pieces.iter().any(|gap| *gap > LATEST) {
                 return Err(KeptError::Unsuited { line, mistake: "a gap is longer than an hour" });
             }
+            // Packets have been held against the pieces.
+            if !input.shots.is_empty() {
+                return Err(KeptError::Unsuited { line, mistake: "the line `pieces` comes after packets" });
+            }
         } else if found == "obeys_pfc" {
             input.obeys = true;
         } else {

@@ -1,11 +1,11 @@
-//! Readers of files on arbitrary bytes: they report errors and do not panic.
+//! Readers of captures, programs, entries and devices on arbitrary bytes: they report errors and do not panic.
 
 use super::Programs;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::port_names::PortNames;
 use sluice_asic::tm::buffer::{BufferFile, Rules, SonicText};
-use sluice_asic::units::{BitRate, Bytes, Time};
+use sluice_asic::units::{Bytes, Time};
 use sluice_catalogue::StageProgram;
 use sluice_catalogue::route_list::RouteList;
 use sluice_control::{self as control, ControlState};
@@ -19,10 +19,7 @@ use sluice_pcaps::int::{Marks, Telemetry, decode};
 use sluice_pcaps::wire::MacAddr;
 use sluice_place::place;
 use sluice_program_file::ProgramFile;
-use sluice_scenario::contest::Contest;
-use sluice_scenario::{Expr, ScenarioFile, Scope};
 use sluice_switch::property::{Departed, Origin};
-use std::collections::BTreeSet;
 
 /// Most frames that are read from a capture.
 const FRAMES: u32 = 10_000;
@@ -103,46 +100,6 @@ pub fn topology(data: &[u8]) {
     } else {
         Blueprint::from_toml(text, "fuzz").map(drop).map_err(drop)
     };
-}
-
-/// Names for expressions: the value of every name is its length, and every function returns a sum.
-struct Lengths;
-
-impl Scope for Lengths {
-    fn name(&self, name: &str) -> Result<i128, String> {
-        Ok(name.len() as i128)
-    }
-
-    fn call(&self, name: &str, args: &[i128]) -> Result<i128, String> {
-        let sum = args.iter().try_fold(name.len() as i128, |sum, arg| sum.checked_add(*arg));
-        sum.ok_or_else(|| "too large".to_owned())
-    }
-}
-
-/// Reads a file of scenarios or a contest, and each of its lines as an expression.
-pub fn scenario(data: &[u8]) {
-    let Ok(text) = std::str::from_utf8(data) else { return };
-    if let Ok(file) = ScenarioFile::parse("fuzz", text) {
-        let lines = text.lines().count().max(1);
-        for scenario in &file.scenario {
-            let line = file.line(scenario);
-            assert!((1..=lines).contains(&line), "scenario at line {line} of {lines}");
-        }
-    }
-    if let Ok(contest) = Contest::parse("fuzz", text) {
-        assert!(Contest::is_one(text));
-        let rate = BitRate::from_gbps(100);
-        let _ = contest.hosts.port(rate, contest.wire);
-        let _ = contest.hosts.transports(sluice_asic::units::Bytes(176));
-        let labels: BTreeSet<String> = contest.program.iter().map(|p| p.get_ref().label()).collect();
-        assert_eq!(labels.len(), contest.program.len());
-    }
-    for line in text.lines() {
-        if let Ok(expr) = Expr::parse(line) {
-            let _ = expr.value(&Lengths);
-            assert!(expr.names().iter().all(|name| line.contains(name)), "{line}");
-        }
-    }
 }
 
 /// Reads the text of a program. An accepted program is printed and read again, and must be equal.

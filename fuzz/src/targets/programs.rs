@@ -24,6 +24,7 @@ pub struct Programs {
     catalogue: Catalogue,
     built: OnceLock<Vec<Program>>,
     subjects: OnceLock<Vec<Subject<'static>>>,
+    first: OnceLock<Option<Subject<'static>>>,
     written: OnceLock<Vec<String>>,
 }
 
@@ -52,13 +53,20 @@ impl Programs {
         self.written.get_or_init(write)
     }
 
+    /// Returns the first program, placed.
+    pub(super) fn first(&self) -> Option<&Subject<'static>> {
+        let first = || subjects(&self.catalogue, 1).pop();
+        self.first.get_or_init(first).as_ref()
+    }
+
     /// Returns the programs, placed.
     fn subjects(&self) -> &[Subject<'static>] {
-        self.subjects.get_or_init(|| subjects(&self.catalogue))
+        self.subjects.get_or_init(|| subjects(&self.catalogue, usize::MAX))
     }
 }
 
-fn subjects(catalogue: &Catalogue) -> Vec<Subject<'static>> {
+/// Returns the first programs of a catalogue, placed.
+fn subjects(catalogue: &Catalogue, most: usize) -> Vec<Subject<'static>> {
     let [_, chip] = chips();
     let Ok(ports) = PortMap::default_for(chip) else { return Vec::new() };
     let subject = |stage: &Arc<dyn StageProgram>| {
@@ -70,7 +78,7 @@ fn subjects(catalogue: &Catalogue) -> Vec<Subject<'static>> {
         let properties = move || stage.properties(&built);
         Some(Subject::new(catalogue, program, placement, ports.clone(), control, properties))
     };
-    catalogue.programs().iter().filter_map(subject).collect()
+    catalogue.programs().iter().filter_map(subject).take(most).collect()
 }
 
 /// Splits raw bytes into packets: a port, a gap, a two-byte length and the bytes of each.

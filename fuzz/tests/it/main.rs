@@ -10,4 +10,5 @@ mod p4;
 mod placed;
 mod strategies;
 mod targets;
+mod texts;
 mod twins;

@@ -74,12 +74,8 @@ fn sections(page: Page, one: &Reproduced<'_>, published: &Published, of: &str) -
     let id = |part: &str| if of.is_empty() { part.to_owned() } else { address(experiment, part) };
     let title = |text: &str| if of.is_empty() { text.to_owned() } else { format!("{text}: {of}") };
     let plots = plots::plots(experiment, found, published);
-    let disagreements = judgement.disagreements();
-    let causes = || {
-        html! { ul { @for (what, because) in &disagreements {
-            li { b { (what) } ": " (if because.is_empty() { "the cause is not found" } else { because }) }
-        } } }
-    };
+    let doubts = judgement.causes();
+    let causes = || html! { ul { @for (what, cause) in &doubts { li { b { (what) } " " (cause) } } } };
     let deviations = html! { ul { @for deviation in &experiment.deviations { li { (deviation) } } } };
     let sources = html! { ul { @for source in sources(judgement) { li { (source) } } } };
     page.section_if(!judgement.rows.is_empty(), &id("numbers"), &title("Numbers"), || rows(judgement))
@@ -91,15 +87,20 @@ fn sections(page: Page, one: &Reproduced<'_>, published: &Published, of: &str) -
             || html! { div.plots { @for plot in &plots { (plot) } } },
         )
         .section_if(!judgement.rivals.is_empty(), &id("rivals"), &title("Rivals"), || rivals(judgement))
-        .section_if(!disagreements.is_empty(), &id("causes"), &title("Why numbers disagree"), causes)
+        .section_if(
+            !doubts.is_empty(),
+            &id("causes"),
+            &title("Why numbers disagree or are undecided"),
+            causes,
+        )
         .section(&id("deviations"), &title("Deviations from the paper's set-up"), &deviations)
         .section(&id("sources"), &title("Published values"), &sources)
 }
 
-/// Returns the class of a row's element: coloured if it disagrees, soft if there is nothing to compare.
+/// Returns the class of a row's element: coloured if it does not agree, soft if there is nothing to compare.
 const fn class(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Disagrees => "missing",
+        Verdict::Disagrees | Verdict::Undecided => "missing",
         Verdict::NoNumber => "muted",
         Verdict::Agrees => "",
     }

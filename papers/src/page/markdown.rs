@@ -48,9 +48,8 @@ pub fn markdown(experiment: &Experiment, judgement: &Judgement, scale: Scale, to
         }
         line("");
     }
-    for (what, because) in judgement.disagreements() {
-        let because = if because.is_empty() { "the cause is not found." } else { because };
-        line(&format!("*{what}* disagrees because: {because}\n"));
+    for (what, cause) in judgement.causes() {
+        line(&format!("*{what}* {cause}\n"));
     }
     judgement.errors.iter().for_each(|error| line(&format!("**Wrong**: {error}\n")));
     if !experiment.deviations.is_empty() {

@@ -1,6 +1,7 @@
 //! [`Feed`]: frames of a run in the order in which they are sent, over all ports and turns.
 
 use super::clock::{Clock, Pace, Slot};
+use super::offload::Offload;
 use super::stamps::Stamps;
 use crate::capture::{
     CaptureError, CaptureFault, CaptureReader, CaptureTime, Frame, Oddities, TruncatedTail,
@@ -73,6 +74,8 @@ pub struct InputReport {
     pub oddities: Oddities,
     /// Gaps before its frames that the run shortens, in all turns.
     pub gaps: u64,
+    /// Its frames that a NIC's offload made.
+    pub offload: Offload,
 }
 
 /// Captures and clock of one port.
@@ -319,7 +322,11 @@ impl<'a> Feed<'a> {
         lane.clock.sent(slot, frame.orig_len);
         let input = lane.port.inputs[input];
         self.sent += 1;
-        self.reports[input].packets += 1;
+        let report = &mut self.reports[input];
+        report.packets += 1;
+        if lane.turn == 0 {
+            report.offload.note(&frame);
+        }
         self.current = Some(index);
         let Slot { time, delay } = slot;
         self.last = time;

@@ -10,6 +10,7 @@
 //! | `state` | the control-plane state |
 //! | `op`, `check`, `error` | typed operations, their rules, and the errors of refused operations |
 //! | [`classes`] | entries for a buffer profile's maps |
+//! | [`marks`] | tables whose entries a buffer profile's ECN curves replace |
 //! | `replication` | mirror sessions and multicast groups |
 //! | `port` | port metadata |
 //! | `ports` | names of ports in files; ports that a device does not have |
@@ -36,6 +37,7 @@ pub mod entries;
 mod error;
 mod index;
 pub mod lines;
+pub mod marks;
 pub mod named;
 mod op;
 mod pipe;

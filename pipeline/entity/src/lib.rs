@@ -66,6 +66,11 @@ impl<K: Entity, V> EntityMap<K, V> {
         K::new(self.items.len() - 1)
     }
 
+    /// Drops all entities but the first `len`.
+    pub fn truncate(&mut self, len: usize) {
+        self.items.truncate(len);
+    }
+
     /// Returns the key that the next `push` returns.
     #[must_use]
     pub fn next_key(&self) -> K {

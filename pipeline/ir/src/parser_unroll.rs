@@ -10,13 +10,11 @@ use crate::{
     CounterLoad, Field, Header, Next, ParserOpKind, ParserState, Program, SelectKey, Stack, StateData,
 };
 use sluice_asic::gress::Gress;
+use sluice_asic::limits;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a packet that a parser can reach if the packet alone bounds one of its loops.
 pub const LOOP_REACH: u32 = 448;
-
-/// Most nodes that a parser may unroll into.
-const MAX_NODES: usize = 1 << 14;
 
 /// Most values on the counter stack; no chip has room for as many.
 const MAX_PUSHED: usize = 8;
@@ -408,7 +406,7 @@ pub struct UnrolledParser {
 pub enum UnrollError {
     /// States of a loop that neither a header stack, nor the counter, nor the packet bounds, in order.
     Loop(Vec<ParserState>),
-    /// More than `MAX_NODES` nodes, or more than `MAX_PUSHED` values on the counter stack.
+    /// More nodes than [`limits::PARSER_NODES`], or more than `MAX_PUSHED` values on the counter stack.
     TooMany,
 }
 
@@ -443,7 +441,9 @@ impl UnrolledParser {
                 continue;
             }
             if !done.contains_key(&next) {
-                if done.len() + path.len() >= MAX_NODES || next.pushed.len() > MAX_PUSHED {
+                if limits::PARSER_NODES.is_below(done.len() + path.len() + 1)
+                    || next.pushed.len() > MAX_PUSHED
+                {
                     return Err(UnrollError::TooMany);
                 }
                 path.push(enter(next));

@@ -34,4 +34,4 @@ pub mod syntax;
 pub mod write;
 
 pub use front::{Parsed, Step, parse};
-pub use preprocess::{Define, MAX_EXPANDED, MAX_INCLUDED, MAX_INCLUDES, MAX_NESTING, MAX_TEXT, Options};
+pub use preprocess::{Define, MAX_INCLUDES, MAX_NESTING, Options};

@@ -6,6 +6,7 @@
 
 use super::bits;
 use super::data::{FieldSlice, Owner, PhvAllocation};
+use super::steps::Steps;
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 use sluice_asic::gress::Gress;
@@ -88,7 +89,7 @@ impl DependencyGraph {
     /// Returns the dependencies of a program with this PHV allocation.
     #[must_use]
     pub fn of(program: &Program, cfgs: &[Cfg; 2], phv: &PhvAllocation) -> DependencyGraph {
-        DependencyGraph::with(program, cfgs, phv, true)
+        DependencyGraph::with(program, cfgs, phv, true, &Steps::default())
     }
 
     /// Like [`DependencyGraph::of`]; if `exclusion` is false, nodes of which no packet runs both depend on each other
@@ -99,11 +100,12 @@ impl DependencyGraph {
         cfgs: &[Cfg; 2],
         phv: &PhvAllocation,
         exclusion: bool,
+        steps: &Steps,
     ) -> DependencyGraph {
         let mut graph = DependencyGraph::default();
         for gress in Gress::ALL {
             let cfg = &cfgs[gress.index()];
-            let edges = gress_edges(program, cfg, gress, phv, exclusion);
+            let edges = gress_edges(program, cfg, gress, phv, exclusion, steps);
             let (min_stage, tail) = longest_paths(cfg, &edges);
             graph.min_stage[gress.index()] = min_stage;
             graph.tail[gress.index()] = tail;
@@ -216,13 +218,21 @@ pub fn node_name(program: &Program, cfg: &Cfg, node: Node) -> String {
     }
 }
 
+/// Steps of comparing two nodes, and of keeping a dependency.
+const PAIR_STEPS: usize = 4;
+const EDGE_STEPS: usize = 16;
+
 fn gress_edges(
     program: &Program,
     cfg: &Cfg,
     gress: Gress,
     phv: &PhvAllocation,
     exclusion: bool,
+    steps: &Steps,
 ) -> Vec<Edge> {
+    if !steps.take(cfg.nodes.len().saturating_mul(phv.fields.len())) {
+        return Vec::new();
+    }
     // A queue-depth update is not a packet, so ghost and ingress nodes exclude each other in any case.
     let apart = |a, b| if exclusion { cfg.exclusive(a, b) } else { cfg.is_ghost(a) != cfg.is_ghost(b) };
     let effects: EntityMap<Node, Effects> =
@@ -232,6 +242,10 @@ fn gress_edges(
         cfg.nodes.keys().map(|n| written_containers(phv, &effects[n].writes, &deposits[n])).collect();
     let mut edges = Vec::new();
     for a in cfg.nodes.keys() {
+        if !steps.take((cfg.nodes.len() - a.index()).saturating_mul(PAIR_STEPS)) {
+            return Vec::new();
+        }
+        let known = edges.len();
         for b in cfg.nodes.keys().skip(a.index() + 1).filter(|&b| !apart(a, b)) {
             let (from, to) = (Owner { gress, node: a }, Owner { gress, node: b });
             let mut add = |kind, var| edges.push(Edge { from, to, kind, var });
@@ -273,6 +287,10 @@ fn gress_edges(
             if cfg.outcomes(cfg.nodes[b].pred).iter().any(|(n, _)| *n == a) {
                 add(Dependency::Control, None);
             }
+        }
+        // Dependencies take memory too.
+        if !steps.take((edges.len() - known).saturating_mul(EDGE_STEPS)) {
+            return Vec::new();
         }
     }
     edges

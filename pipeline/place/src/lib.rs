@@ -18,7 +18,9 @@ mod passes;
 pub mod phv;
 mod purpose;
 pub mod report;
+mod steps;
 mod timing;
+mod units;
 mod verify;
 
 pub use data::{

@@ -19,6 +19,8 @@ pub enum Resource {
     Parser,
     /// Deparser entries.
     Deparser,
+    /// Steps of the placement itself: whether the program fits is not known.
+    Steps,
 }
 
 impl Resource {
@@ -32,6 +34,7 @@ impl Resource {
             Resource::Phv => "phv",
             Resource::Parser => "parser",
             Resource::Deparser => "deparser",
+            Resource::Steps => "steps",
         }
     }
 }
@@ -72,12 +75,18 @@ pub struct NoFit {
 }
 
 impl NoFit {
+    /// Returns true if the budget of the placement ended first: whether the program fits is not known.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        self.first_exhausted.as_ref().is_some_and(|e| e.resource == Resource::Steps)
+    }
+
     /// Returns the reason in one line.
     #[must_use]
     pub fn reason(&self) -> String {
         let first = self.diags.first().map_or("no place found", |d| d.text.as_str());
         let text = match &self.first_exhausted {
-            None => first.to_owned(),
+            None | Some(Exhausted { resource: Resource::Steps, .. }) => first.to_owned(),
             Some(Exhausted { resource, place, contenders }) => {
                 let who = contenders.first().map_or_else(String::new, |c| format!(" for `{c}`"));
                 match place {
@@ -95,7 +104,8 @@ impl NoFit {
 
 impl std::fmt::Display for NoFit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}` does not fit {}: {}", self.program, self.chip, self.reason())
+        let verdict = if self.is_unfinished() { "was not placed on" } else { "does not fit" };
+        write!(f, "`{}` {verdict} {}: {}", self.program, self.chip, self.reason())
     }
 }
 

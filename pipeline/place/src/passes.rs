@@ -8,14 +8,17 @@ use super::mau::gateway;
 use super::mau::{self, PlacedTables, Search};
 use super::nofit::{Exhausted, NoFit, Resource, ShortIn};
 use super::options::{Optimisation, Options};
-use super::{conditions, parser, phv, timing, verify};
+use super::steps::Steps;
+use super::{conditions, parser, phv, timing, units, verify};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageUse;
+use sluice_asic::limits;
 use sluice_ir::cfg::Cfg;
 use sluice_ir::verify::{Diag, Severity};
 use sluice_ir::{Cond, Loc, Program};
 use std::fmt::Write;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A pass of placement.
@@ -69,7 +72,7 @@ pub static PASSES: [PassInfo; 10] = [
     },
     PassInfo {
         name: "dependencies",
-        doc: "finds the dependencies between nodes, and the earliest stage of each node",
+        doc: "finds the dependencies between nodes, and the earliest stage of each node; before, refuses more nodes than the chip has units",
         run: dependencies,
         print: print_dependencies,
     },
@@ -106,6 +109,7 @@ struct Work<'a> {
     tables: PlacedTables,
     stages: [Vec<StageUse>; 2],
     placement: Option<Placement>,
+    steps: Rc<Steps>,
 }
 
 /// Reason why a pass failed.
@@ -174,9 +178,19 @@ fn after<'a>(
         tables: PlacedTables::default(),
         stages: Default::default(),
         placement: None,
+        steps: Rc::new(Steps::new(limits::PLACING_STEPS.get())),
     };
     for pass in passes {
-        (pass.run)(&mut work).map_err(|failed| failed.no_fit(program, chip))?;
+        let done = (pass.run)(&mut work);
+        // A pass whose budget ends returns any result.
+        if work.steps.are_over() {
+            let mut nodes = work.cfgs.iter().flat_map(|cfg| cfg.nodes.values());
+            let count = nodes.clone().count();
+            let first = nodes.next().map_or(Loc::default(), |node| node.loc);
+            let diag = work.steps.finding(pass.name, (count, first), chip.mau.stages);
+            return Err(exhausted(vec![diag], Resource::Steps, ShortIn::Pipe).no_fit(program, chip));
+        }
+        done.map_err(|failed| failed.no_fit(program, chip))?;
     }
     Ok(work)
 }
@@ -193,7 +207,7 @@ fn cfg(work: &mut Work<'_>) -> Result<(), Failed> {
 }
 
 fn allocate(work: &mut Work<'_>) -> Result<(), Failed> {
-    work.phv = phv::allocate(work.program, work.chip, work.options, &work.cfgs)
+    work.phv = phv::allocate_in(work.program, work.chip, work.options, &work.cfgs, &work.steps)
         .map_err(|diags| exhausted(diags, Resource::Phv, ShortIn::Pipe))?;
     Ok(())
 }
@@ -258,13 +272,16 @@ fn exhausted(diags: Vec<Diag>, resource: Resource, place: ShortIn) -> Failed {
 }
 
 fn dependencies(work: &mut Work<'_>) -> Result<(), Failed> {
+    if let Some((diag, first)) = units::too_many(work.program, work.chip, &work.cfgs) {
+        return Err(Failed { diags: vec![diag], first_exhausted: Some(first) });
+    }
     work.graph = graph(work, &work.cfgs);
     Ok(())
 }
 
 fn graph(work: &Work<'_>, cfgs: &[Cfg; 2]) -> DependencyGraph {
     let exclusion = work.options.may(Optimisation::MutualExclusion);
-    DependencyGraph::with(work.program, cfgs, &work.phv, exclusion)
+    DependencyGraph::with(work.program, cfgs, &work.phv, exclusion, &work.steps)
 }
 
 /// Result of scheduling, with the flow and the dependencies that it is for.
@@ -286,7 +303,7 @@ fn tables(work: &mut Work<'_>) -> Result<(), Failed> {
 /// Schedules all nodes in one of the two orders.
 fn scheduled(work: &Work<'_>, chains_first: bool) -> Result<Scheduled, Failed> {
     let place = |cfgs: &[Cfg; 2], graph: &DependencyGraph, last_resort| {
-        let search = Search { chains_first, last_resort };
+        let search = Search { chains_first, last_resort, steps: &work.steps };
         mau::place(work.program, work.chip, work.options, cfgs, &work.phv, graph, search)
     };
     let plain = |tables| (work.cfgs.clone(), work.graph.clone(), tables);

@@ -77,6 +77,8 @@ pub enum Ended {
     Stopped,
     /// [`MAX_PLACEMENTS`] were done.
     Placements,
+    /// The budget of a placement ended before the placement did.
+    Steps,
 }
 
 /// Answer to the question why a program does not fit.
@@ -186,8 +188,12 @@ impl Search<'_, '_> {
             return Err(Ended::Stopped);
         }
         self.placements += 1;
-        let placed = place_with(program, chip, self.question.options);
-        Ok(placed.map(|_| ()).map_err(Box::new))
+        match place_with(program, chip, self.question.options) {
+            Ok(_) => Ok(Ok(())),
+            // Other placements of much the same program would take as long.
+            Err(no_fit) if no_fit.is_unfinished() => Err(Ended::Steps),
+            Err(no_fit) => Ok(Err(Box::new(no_fit))),
+        }
     }
 
     /// Finds the constraints in order, and the tables that compete for each.

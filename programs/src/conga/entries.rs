@@ -213,9 +213,7 @@ fn leaf_routes(
 
 /// Adds the routes to the leaves' outer addresses: a leaf's address has the route of its hosts.
 fn spine_routes(ops: &mut Ops<'_>, at: &Position) -> Result<(), SetupError> {
-    let (sets, of) = at.groups();
-    let groups: Vec<usize> =
-        sets.iter().enumerate().filter(|(_, set)| set.len() > 1).map(|(number, _)| number).collect();
+    let (_, of) = at.groups();
     let mut done = BTreeSet::new();
     for (switch, home) in at.homes() {
         let Some((route, set)) = at.routes.iter().zip(&of).find(|(route, _)| route.to == home) else {
@@ -226,7 +224,8 @@ fn spine_routes(ops: &mut Ops<'_>, at: &Position) -> Result<(), SetupError> {
         }
         let (action, arg) = match route.ports.as_slice() {
             [(only, _)] => ("to_port", at.port(*only).map_or(0, |used| used.dev_port.into())),
-            _ => ("set_group", groups.iter().position(|g| g == set).map_or(0, |g| g as u128 + 1)),
+            // The groups' numbers are those of `leaf::operations_at`.
+            _ => ("set_group", *set as u128 + 1),
         };
         ops.entry("ipv4_route", [ipv4_prefix(Ipv4Addr::from(address(switch + 1)), 32)], action, [arg])?;
     }

@@ -8,7 +8,7 @@ use crate::summary::{
 };
 use serde::Serialize;
 use sluice_fabric::network::{
-    End, LinkDrop, LinkId, Network, SwitchId, SwitchSetup, Waiting, Way, WayTotals,
+    End, LinkDrop, LinkId, Misaddressed, Network, SwitchId, SwitchSetup, Waiting, Way, WayTotals,
 };
 use std::collections::BTreeSet;
 
@@ -134,7 +134,11 @@ impl NetworkOutcome<'_> {
             counters: Vec::new(),
             registers: Vec::new(),
             readings: Vec::new(),
-            warnings: warnings(&switches).chain(deadlocks(network)).chain(uncabled(network)).collect(),
+            warnings: warnings(&switches)
+                .chain(deadlocks(network))
+                .chain(uncabled(network))
+                .chain(misaddressed(network))
+                .collect(),
             violations: rows(&switches, |s| &s.violations),
         };
         let links = network.links().filter_map(|id| link(network, id)).collect();
@@ -262,6 +266,18 @@ fn uncabled(network: &Network) -> Vec<String> {
         ))
     };
     network.ids().filter_map(of_switch).collect()
+}
+
+/// Returns a warning if switches sent frames to hosts that they are not for.
+fn misaddressed(network: &Network) -> Option<String> {
+    let of = |id| network.misaddressed(id).map(move |(port, sent)| (port_of(network, id, port), sent));
+    let all: Vec<(String, Misaddressed)> = network.ids().flat_map(of).collect();
+    let frames: u64 = all.iter().map(|(_, sent)| sent.frames).sum();
+    let (port, Misaddressed { host, first, .. }) = all.first()?;
+    Some(format!(
+        "{frames} frames are lost because switches sent them to hosts that they are not for: {port} leads to {host} and \
+         got frames for other hosts, the first for {first} (wrong_host)"
+    ))
 }
 
 /// Returns the names of a switch and of its port.

@@ -166,9 +166,15 @@ impl Observer for SwitchObserver<'_> {
         }
     }
 
-    fn no_cable(&mut self, from: SwitchId, frame: &Left, mac: bool, [head, tail]: [&[u8]; 2]) {
+    fn lost_at_port(
+        &mut self,
+        from: SwitchId,
+        frame: &Left,
+        (why, mac): (LinkDrop, bool),
+        [head, tail]: [&[u8]; 2],
+    ) {
         if let Some(own) = &mut self.own {
-            own.no_cable(from, frame, mac, [head, tail]);
+            own.lost_at_port(from, frame, (why, mac), [head, tail]);
         }
         match mac {
             true => self.collector.mac_sent(frame, head),
@@ -177,7 +183,7 @@ impl Observer for SwitchObserver<'_> {
         if let Some(check) = self.check.as_mut().filter(|_| !mac) {
             check.left(frame, head, tail);
         }
-        self.lost_behind_port(frame, LinkDrop::NoCable, head, tail);
+        self.lost_behind_port(frame, why, head, tail);
     }
 
     fn delivered(&mut self, from: SwitchId, frame: &Left, head: &[u8], tail: &[u8]) {

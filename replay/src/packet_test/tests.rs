@@ -1,9 +1,10 @@
 //! Names and keys as packet tests write them, and a packet test of a deparser.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use super::{PacketTest, Script};
+use super::{Command, PacketTest, Script, TestFile};
 use crate::interpreter;
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::PortMap;
 use sluice_build::{exact, lpm, ternary, *};
 use sluice_control::named::{self, NamedCall, NamedEntry};
 use sluice_control::{ControlOp, ControlState};
@@ -128,5 +129,27 @@ fn a_checksum_counts_its_own_value_before_the_update() {
         let engine = Engine::new(&placed.program, &placed.placement, &setup.control).unwrap();
         let runs = [test.run(Box::new(interpreter(setup))).unwrap(), test.run(Box::new(engine)).unwrap()];
         assert!(runs.iter().all(|run| run.failed.is_empty() && run.sent.len() == 2), "{runs:#?}");
+    }
+}
+
+#[test]
+fn ports_are_named_as_on_the_command_line() {
+    let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
+    let sent = |name: &str| {
+        let text = format!("[[step]]\nsend = {{ port = {name}, hex = \"00\" }}\nexpect = []\n");
+        let file = TestFile::parse(&text, &|_| Err("there is none".to_owned())).map_err(|e| e.to_string())?;
+        let script = file.script(&ports).map_err(|e| e.to_string())?;
+        let port = script.steps.iter().find_map(|step| match &step.command {
+            Command::Packet { port, .. } => Some(*port),
+            _ => None,
+        });
+        Ok::<_, String>(port)
+    };
+    for (name, dev) in [("1", 16), ("\"1\"", 16), ("\"2/0\"", 16), ("\"dev:137\"", 137)] {
+        assert_eq!(sent(name), Ok(Some(dev)), "{name}");
+    }
+    for name in ["\"2/9\"", "\"99/0\"", "\"a/b\"", "\"dev:1/0\"", "\"x\"", "32"] {
+        let said = sent(name).unwrap_err();
+        assert!(said.contains(name.trim_matches('"')), "{name}: {said}");
     }
 }

@@ -47,9 +47,18 @@ struct Planned {
 /// A command whose port has not been looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Act {
-    Send(PortName, Vec<u8>),
-    Expect(Option<PortName>, Pattern),
+    Send(Named, Vec<u8>),
+    Expect(Option<Named>, Pattern),
     Other(Command),
+}
+
+/// A port as a test writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Named {
+    /// A dev_port, which the chip need not have.
+    Dev(u16),
+    /// A front-panel port, such as `3` or `1/0`.
+    Front(String),
 }
 
 /// Most times that a step is repeated.
@@ -91,17 +100,17 @@ impl TestFile {
     pub fn script(&self, ports: &PortMap) -> Result<Script, TestFileError> {
         let mut script = Script::default();
         for Planned { line, column, act } in &self.steps {
-            let number = |name: PortName| match name {
-                PortName::Dev(port) => Ok(port.number()),
-                PortName::Front(_) => ports
-                    .resolve(name)
+            let number = |name: &Named| match name {
+                Named::Dev(port) => Ok(*port),
+                Named::Front(name) => ports
+                    .find(name)
                     .map(|port| port.dev_port.number())
                     .map_err(|error| TestFileError { line: *line, column: *column, text: error.to_string() }),
             };
             let command = match act {
-                Act::Send(port, bytes) => Command::Packet { port: number(*port)?, bytes: bytes.clone() },
+                Act::Send(port, bytes) => Command::Packet { port: number(port)?, bytes: bytes.clone() },
                 Act::Expect(port, pattern) => {
-                    Command::Expect { port: port.map(number).transpose()?, pattern: pattern.clone() }
+                    Command::Expect { port: port.as_ref().map(number).transpose()?, pattern: pattern.clone() }
                 }
                 Act::Other(command) => command.clone(),
             };
@@ -132,7 +141,7 @@ fn step_of(step: &Fields<'_>, read: &ReadFile<'_>, planned: &mut Vec<Planned>) -
         };
         let frames = frames(&packet, read)?;
         any |= !frames.is_empty();
-        traffic.extend(frames.into_iter().map(|bytes| at(&packet, Act::Send(port, bytes))));
+        traffic.extend(frames.into_iter().map(|bytes| at(&packet, Act::Send(port.clone(), bytes))));
     }
     for packet in step.tables("expect", &PACKET)? {
         let port = port(&packet)?;
@@ -141,7 +150,7 @@ fn step_of(step: &Fields<'_>, read: &ReadFile<'_>, planned: &mut Vec<Planned>) -
             None => frames(&packet, read)?.iter().map(|bytes| Pattern::exactly(bytes)).collect(),
         };
         any |= !patterns.is_empty();
-        traffic.extend(patterns.into_iter().map(|pattern| at(&packet, Act::Expect(port, pattern))));
+        traffic.extend(patterns.into_iter().map(|pattern| at(&packet, Act::Expect(port.clone(), pattern))));
     }
     if times > 1 && !any {
         return Err(step.fault_at("repeat", "the step has nothing to repeat; it sends and expects no packet"));
@@ -167,10 +176,14 @@ fn call(entry: &Fields<'_>) -> Result<Call, TestFileError> {
     Ok(Call { action: entry.required("action")?, args })
 }
 
-/// Returns a port: a number is a front-panel port, `dev:137` a dev_port.
-fn port(packet: &Fields<'_>) -> Result<Option<PortName>, TestFileError> {
-    let text = packet.word("port")?;
-    text.map(|text| text.parse().map_err(|e| packet.fault_at("port", &format!("{e}")))).transpose()
+/// Returns a port: a number or `1/0` is a front-panel port, `dev:137` a dev_port.
+fn port(packet: &Fields<'_>) -> Result<Option<Named>, TestFileError> {
+    let named = |text: String| match text.parse() {
+        Ok(PortName::Dev(port)) => Ok(Named::Dev(port.number())),
+        Err(e) if !text.contains('/') => Err(packet.fault_at("port", &format!("{e}"))),
+        _ => Ok(Named::Front(text)),
+    };
+    packet.word("port")?.map(named).transpose()
 }
 
 /// Returns the pattern of a whole packet; `..` at the end stands for any further bytes.

@@ -3,6 +3,9 @@
 //! An inequality `left < right` (or `<=`, `>`, `>=`) is judged by the differences left - right, one for each seed: both sides
 //! have the same seed, so the same messages. It holds if the whole 95 % interval of the mean difference satisfies it. Every other
 //! expression, such as `ecmp.dropped == 0`, holds if it holds with each seed.
+//!
+//! The seeds *decide* an inequality if the whole interval satisfies it or the whole interval violates it. If a part does each, more
+//! seeds may turn the verdict over. One seed has no interval and decides nothing.
 
 use super::file::contest::Contest;
 use super::results::interval::Estimate;
@@ -37,6 +40,9 @@ pub struct Verdict {
     /// True if the expectation holds.
     #[serde(rename = "passed")]
     pub holds: bool,
+    /// True if the seeds decide the expectation either way.
+    #[serde(skip)]
+    pub decided: bool,
     /// How the expectation is judged.
     #[serde(flatten)]
     pub judged: Judged,
@@ -99,14 +105,18 @@ fn deadlock(contest: &Contest, results: &Results) -> Option<String> {
 /// # Errors
 /// If the expectation names a figure that is not there, or cannot be evaluated.
 pub fn judged(expr: &Expr, line: usize, table: &FigureTable) -> Result<Verdict, String> {
-    let (holds, judged) = match expr.inequality() {
+    let (holds, decided, judged) = match expr.inequality() {
         Some(inequality) => {
             let figure = table.difference(expr)?;
-            (satisfies(inequality, figure.estimate()), Judged::Interval(figure))
+            let difference = figure.estimate();
+            let holds = satisfies(inequality, difference);
+            let decided = holds || satisfies(inequality.negated(), difference);
+            (holds, decided && difference.half.is_some(), Judged::Interval(figure))
         }
         None => {
             let figure = table.value(expr)?;
-            (figure.0.iter().all(|value| *value != 0), Judged::EachSeed(figure))
+            let holds = figure.0.iter().all(|value| *value != 0);
+            (holds, figure.0.len() > 1, Judged::EachSeed(figure))
         }
     };
     let mut names: Vec<(String, Figure)> = Vec::new();
@@ -115,7 +125,7 @@ pub fn judged(expr: &Expr, line: usize, table: &FigureTable) -> Result<Verdict, 
             names.push((name.to_owned(), table.figure(name)?));
         }
     }
-    Ok(Verdict { line, what: expr.to_string(), holds, judged, names })
+    Ok(Verdict { line, what: expr.to_string(), holds, decided, judged, names })
 }
 
 /// Returns true if the whole interval of a difference satisfies the inequality with 0.
@@ -154,6 +164,34 @@ mod tests {
         // Four seeds of five are below, and so is the mean; the interval is not: -2 plus or minus 2.776 * 2.
         let (a, b) = ([1, 1, 1, 1, 9], [5, 5, 5, 5, 3]);
         assert!(!holds("a.x < b.x", &a, &b) && !holds("a.x > b.x", &a, &b));
+    }
+
+    #[test]
+    fn an_interval_on_both_sides_of_the_bound_decides_nothing() {
+        let of = |text: &str, a: &[i128], b: &[i128]| {
+            let verdict = judged(&Expr::parse(text).unwrap(), 1, &table(a, b)).unwrap();
+            (verdict.holds, verdict.decided)
+        };
+        // The differences' interval is -3 plus or minus 0.878: between -3.878 and -2.122.
+        let (a, b) = ([10, 50, 90, 30, 70], [13, 52, 94, 33, 73]);
+        for (bound, less, greater) in [
+            (2, (true, true), (false, true)),
+            (3, (false, false), (false, false)),
+            (4, (false, true), (true, true)),
+        ] {
+            assert_eq!(of(&format!("a.x + {bound} < b.x"), &a, &b), less, "{bound}");
+            assert_eq!(of(&format!("a.x + {bound} <= b.x"), &a, &b), less, "{bound}");
+            assert_eq!(of(&format!("a.x + {bound} > b.x"), &a, &b), greater, "{bound}");
+            assert_eq!(of(&format!("a.x + {bound} >= b.x"), &a, &b), greater, "{bound}");
+        }
+        // Seeds that agree leave no doubt, and one seed leaves all of it.
+        assert_eq!(of("a.x < b.x", &[2, 2], &[2, 2]), (false, true));
+        assert_eq!(of("a.x < b.x", &[2], &[3]), (true, false));
+        assert_eq!(of("a.x == 2", &[2], &[3]), (true, false));
+        assert_eq!(
+            (of("a.x == 2", &[2, 2], &[3, 3]), of("a.x == 2", &[2, 3], &[3, 3])),
+            ((true, true), (false, true))
+        );
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub use file::roles::{RoleProgram, RoleSetting};
 pub use file::schedule::{ChangeName, ScheduleSetting};
 pub use file::sweep::Point;
 pub use judge::{Judged, Verdict, Verdicts, checks, judged};
-pub use network::prepared::{ContestSetup, RunError};
+pub use network::prepared::{ContestSetup, RunError, network_programs};
 pub use network::written_flows::{WrittenFlows, write_flows};
 pub use results::ideal_times::IdealTimes;
 pub use results::interval::Estimate;

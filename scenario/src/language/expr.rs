@@ -59,6 +59,19 @@ pub enum Inequality {
     GreaterOrEqual,
 }
 
+impl Inequality {
+    /// Returns the inequality that is true of two numbers if and only if this one is false.
+    #[must_use]
+    pub const fn negated(self) -> Inequality {
+        match self {
+            Inequality::Less => Inequality::GreaterOrEqual,
+            Inequality::LessOrEqual => Inequality::Greater,
+            Inequality::Greater => Inequality::LessOrEqual,
+            Inequality::GreaterOrEqual => Inequality::Less,
+        }
+    }
+}
+
 /// Values of names and calls.
 pub trait Scope {
     /// Returns the value of a name.

@@ -5,13 +5,11 @@
 //! empty list takes the key away.
 
 use serde_json::{Map, Value as Json};
+use sluice_asic::limits;
 use sluice_asic::names::nearest;
 use sluice_asic::toml_reader::line_of;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
-
-/// Most combinations of a grid.
-const MOST_POINTS: usize = 10_000;
 
 /// An axis: dotted path, line in the file, values.
 struct Axis {
@@ -34,8 +32,13 @@ pub(crate) struct Combination {
 pub(crate) fn combinations(text: &str, table: &Table, swept: &Value) -> Result<Vec<Combination>, String> {
     let axes = axes(text, swept)?;
     let count = axes.iter().try_fold(1, |n: usize, axis| n.checked_mul(axis.values.len()));
-    if count.is_none_or(|count| count > MOST_POINTS) {
-        return Err(format!("[sweep] has more than {MOST_POINTS} combinations; leave out some values"));
+    let limit = &limits::SWEEP_RUNS;
+    if count.is_none_or(|count| limit.is_below(count)) {
+        return Err(format!(
+            "[sweep] has more than {} combinations; leave out some values, or {}",
+            limit.get(),
+            limit.advice()
+        ));
     }
     (0..count.unwrap_or(0)).map(|number| combination(table, &axes, number)).collect()
 }

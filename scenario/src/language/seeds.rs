@@ -1,11 +1,10 @@
 //! The seeds of a contest.
 
 use serde::Deserialize;
+use sluice_asic::limits;
 
 /// Number of seeds of a contest whose file does not say.
 const DEFAULT: u32 = 5;
-/// Most seeds of a contest.
-const MOST: u32 = 1_000;
 
 /// Value of the key `seeds`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -40,8 +39,10 @@ pub(crate) fn seeds(first: Option<u64>, setting: Option<&SeedsSetting>) -> Resul
         Some(SeedsSetting::Count(count)) => from(first.unwrap_or(1), *count)?,
         None => from(first.unwrap_or(1), DEFAULT)?,
     };
-    if list.is_empty() || list.len() > MOST as usize {
-        return Err(format!("seeds has {} seeds; expected 1 to {MOST}", list.len()));
+    let limit = &limits::SEEDS;
+    if list.is_empty() || limit.is_below(list.len()) {
+        let advice = if list.is_empty() { String::new() } else { format!("; {}", limit.advice()) };
+        return Err(format!("seeds has {} seeds; expected 1 to {}{advice}", list.len(), limit.get()));
     }
     match list.iter().enumerate().find(|(n, seed)| list[..*n].contains(seed)) {
         Some((_, seed)) => Err(format!("seed {seed} occurs twice in seeds; expected different seeds")),
@@ -51,8 +52,9 @@ pub(crate) fn seeds(first: Option<u64>, setting: Option<&SeedsSetting>) -> Resul
 
 /// Returns `count` seeds from `first` on.
 pub(crate) fn from(first: u64, count: u32) -> Result<Vec<u64>, String> {
-    if count > MOST {
-        return Err(format!("seeds is {count}; expected 1 to {MOST}"));
+    let limit = &limits::SEEDS;
+    if u64::from(count) > limit.get() {
+        return Err(format!("seeds is {count}; expected 1 to {}; {}", limit.get(), limit.advice()));
     }
     let last = first.checked_add(u64::from(count));
     last.map(|end| (first..end).collect())

@@ -2,9 +2,8 @@
 //!
 //! Data is one lossless group, or a lossy one without PFC; everything else has a pool of its own that never fills, because
 //! the simulators do not count it. A cell is one byte, so no packet is rounded up, or a few with buffers
-//! from 200 MB on. With ConWeave, whose program marks by the
-//! number of cells in a queue, a cell is the chip's; with HPCC, whose records count cells, it is about the simulators' unit of
-//! 80 bytes. All limits are larger in the proportion by which a packet is.
+//! from 200 MB on. With HPCC, whose records count cells, a cell is about the simulators' unit of 80 bytes. All limits are larger in the
+//! proportion by which a packet is.
 
 use super::Ns3FileError;
 use super::config::{Config, Simulator};
@@ -19,14 +18,14 @@ use std::fmt::Write;
 /// Ports of a switch: rate and delay of each link.
 type Ports = Vec<(BitRate, Duration)>;
 
-/// Bytes of a cell of Tofino 2, in which ConWeave's marking curve counts.
-const CHIP_CELL: u64 = 176;
 /// Most ports of a chip.
 const PORTS: u64 = 512;
 /// Bytes of the pools of packets that the simulators do not count.
 const UNCOUNTED: u64 = 64 << 20;
 /// Bytes that stand for the simulators' free memory if it is below 0: more than any switch has.
 const WRAPPED: u64 = 1 << 28;
+/// Most bytes that a link holds: those of 100 Gb/s in 5.5 s. Sums over the ports of a switch, times the bytes of a frame, fit 64 bits.
+const LONGEST: u64 = 1 << 36;
 /// Headroom of each group beyond the simulators': bytes that arrive until a PFC frame has taken effect.
 const MARGIN: u64 = 1 << 20;
 
@@ -60,6 +59,7 @@ impl Buffers {
         notes: &mut Vec<String>,
     ) -> Result<Buffers, Ns3FileError> {
         let simulator = config.simulator();
+        links_are_short(plan)?;
         let size = match config.text("BUFFER_SIZE") {
             "" if simulator == Simulator::Hpcc => Some(16 << 20),
             "" => None,
@@ -77,11 +77,7 @@ impl Buffers {
             false => BTreeMap::new(),
         };
         let records = config.text("CC_MODE") == "3";
-        let cell = match simulator {
-            _ if records => record_cell(payload).0,
-            Simulator::ConWeave if config.text("LB_MODE") == "9" => CHIP_CELL,
-            _ => 1,
-        };
+        let cell = if records { record_cell(payload).0 } else { 1 };
         let of_records = if records { (RECORD_BYTES, RECORDS_THERE) } else { (0, 0) };
         let full = (payload + FRAME + of_records.0, payload + HEADERS + of_records.1);
         let nic = plan.hosts.first().and_then(|host| host.at.first()?.rate).unwrap_or_default();
@@ -203,25 +199,31 @@ impl Buffers {
                 "[[profile]]\nname = \"{name}\"\npool = \"{name}\"\nsize = \"0B\"\nstatic_th = \"{uncounted}B\"\n"
             );
         }
-        let ecn = if self.curves.is_empty() { "" } else { "\necn = \"marks\"" };
         let priority = if self.pfc { format!("\npriority = {group}") } else { String::new() };
         let _ = write!(
             text,
             "[[pg]]\npgs = \"{group}\"\nprofile = \"data_in\"\n[[pg]]\npgs = \"others\"\nprofile = \"rest_in\"\n\
-             [[queue]]\nqueues = \"0\"\nprofile = \"data_out\"{priority}{ecn}\n[[queue]]\nqueues = \"1\"\nprofile = \"rest_out\"\n\
+             [[queue]]\nqueues = \"0\"\nprofile = \"data_out\"{priority}\necn = \"marks\"\n[[queue]]\nqueues = \"1\"\nprofile = \"rest_out\"\n\
              [[queue]]\nqueues = \"others\"\nprofile = \"data_out\"{priority}\n\
              [[pg]]\nports = \"internal\"\npgs = \"*\"\nprofile = \"rest_in\"\n\
              [[queue]]\nports = \"internal\"\nqueues = \"*\"\nprofile = \"rest_out\"\n"
         );
-        if !self.curves.is_empty() {
-            text += "[[ecn]]\nname = \"marks\"\n";
-            for (rate, (kmin, kmax, pmax)) in &self.curves {
-                let (kmin, kmax) = (scale(*kmin), scale(*kmax));
-                let _ = write!(
-                    text,
-                    "[[ecn.curve]]\nspeed = \"{rate}\"\nkmin = \"{kmin}B\"\nkmax = \"{kmax}B\"\npmax = {pmax}\n"
-                );
-            }
+        text + &self.marks(memory, scale)
+    }
+
+    /// Returns the marking curves of a profile.
+    fn marks(&self, memory: u64, scale: impl Fn(u64) -> u64) -> String {
+        let mut text = "[[ecn]]\nname = \"marks\"\n".to_owned();
+        if self.curves.is_empty() {
+            // A profile without curves leaves marking to the program; no queue is longer than this one's thresholds.
+            let _ = write!(text, "[[ecn.curve]]\nkmin = \"{memory}B\"\nkmax = \"{memory}B\"\npmax = 0\n");
+        }
+        for (rate, (kmin, kmax, pmax)) in &self.curves {
+            let (kmin, kmax) = (scale(*kmin), scale(*kmax));
+            let _ = write!(
+                text,
+                "[[ecn.curve]]\nspeed = \"{rate}\"\nkmin = \"{kmin}B\"\nkmax = \"{kmax}B\"\npmax = {pmax}\n"
+            );
         }
         text
     }
@@ -273,13 +275,7 @@ fn curves(
                 )
             })?;
         }
-        let kilobytes = |key: &str, text: &str| {
-            let number: Result<u64, _> = text.parse();
-            number.ok().and_then(|kb| kb.checked_mul(1_000)).filter(|bytes| *bytes < 1 << 30).ok_or_else(
-                || config.error(key, format!("found `{text}`, expected a number of KB, below 1000000")),
-            )
-        };
-        let (low, high) = (kilobytes(maps[0], text[0])?, kilobytes(maps[1], text[1])?);
+        let (low, high) = (kilobytes(config, maps[0], text[0])?, kilobytes(config, maps[1], text[1])?);
         if low > high {
             return Err(config
                 .error(maps[0], format!("{} KB at {rate} is above {} KB in KMAX_MAP", text[0], text[1])));
@@ -287,6 +283,13 @@ fn curves(
         curves.insert(rate, (low, high, percent(config, text[2], notes)?));
     }
     Ok(curves)
+}
+
+/// Returns the bytes of a threshold in KB.
+pub(super) fn kilobytes(config: &Config, key: &str, text: &str) -> Result<u64, Ns3FileError> {
+    let number: Result<u64, _> = text.parse();
+    let bytes = number.ok().and_then(|kb| kb.checked_mul(1_000)).filter(|bytes| *bytes < 1 << 30);
+    bytes.ok_or_else(|| config.error(key, format!("found `{text}`, expected a number of KB, below 1000000")))
 }
 
 /// Returns a probability in percent, rounded.
@@ -300,9 +303,47 @@ fn percent(config: &Config, text: &str, notes: &mut Vec<String>) -> Result<u64, 
     Ok(hundredths)
 }
 
+/// Checks that no link holds more than [`LONGEST`].
+fn links_are_short(plan: &Blueprint) -> Result<(), Ns3FileError> {
+    let hosts = plan.hosts.iter().flat_map(|host| &host.at).map(|at| (at.rate, at.delay, at.line));
+    let links = plan.cables.iter().map(|cable| (cable.rate, Some(cable.delay), cable.line)).chain(hosts);
+    for (rate, delay, line) in links {
+        let (Some(rate), Some(delay)) = (rate, delay) else { continue };
+        let bytes = rate.bytes_in(delay).get();
+        if bytes > LONGEST {
+            let what = format!(
+                "a link of {rate} with a delay of {delay} holds {bytes} bytes; expected at most {LONGEST}; correct the delay"
+            );
+            return Err(Ns3FileError { origin: plan.name.clone(), line, what });
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_of_minutes_are_refused() {
+        let config = Config::parse("config.txt", "BUFFER_SIZE 32\nENABLE_QCN 0\n").unwrap();
+        let made = |delay: &str| {
+            let text = format!("3 1 2\n0\n0 1 100Gbps 1us 0\n0 2 100Gbps {delay} 0\n");
+            let plan = Blueprint::from_ns3(&text, "t.txt").unwrap();
+            let buffers =
+                Buffers::new(&config, &plan, 3, 1_000, &mut Vec::new()).map_err(|e| e.to_string())?;
+            let ports = vec![(BitRate::from_gbps(100), plan.hosts[1].at[0].delay.unwrap()); 512];
+            Ok(buffers.profile("s", &ports, &mut Vec::new()))
+        };
+        // 100 Gb/s hold 2^36 bytes in 5.497 s.
+        let longest = made("5.49s");
+        assert!(longest.as_ref().is_ok_and(|text| text.contains("\nbuffer = ")), "{longest:?}");
+        let said: Result<String, String> = made("65536s");
+        assert_eq!(
+            said.unwrap_err(),
+            "t.txt:4: a link of 100Gbps with a delay of 65536s holds 819200000000000 bytes; expected at most 68719476736; correct the delay"
+        );
+    }
 
     #[test]
     fn faster_ports_have_a_larger_share_of_the_free_buffer() {

@@ -12,6 +12,7 @@
 //! | `paths` | the simulators' closed form: base RTT, bandwidth and BDP of pairs of hosts |
 //! | `buffer` | buffer profiles: PFC thresholds, headroom, marking |
 //! | `translate` | network, hosts and program of a config |
+//! | `speeds` | warnings about parameters of another speed |
 //! | `senders` | congestion control of a config |
 //! | `run` | the run |
 //! | `watch` | PFC frames and lengths of queues during a run |
@@ -24,6 +25,7 @@ mod paths;
 mod results;
 mod run;
 mod senders;
+mod speeds;
 mod translate;
 mod watch;
 

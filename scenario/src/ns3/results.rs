@@ -36,6 +36,8 @@ pub struct Outcome {
     pub interrupted: bool,
     /// Number of complete flows.
     pub complete: usize,
+    /// Warnings about switches at their places in the network.
+    pub warnings: Vec<String>,
     /// Cycles of paused queues that wait for each other at the end, as texts such as `s0:1 queue 0 -> s1:2 queue 0`.
     pub deadlocks: Vec<String>,
     /// Absolute simulated time at the end.
@@ -76,7 +78,7 @@ impl Rows {
     pub(super) fn outcome(
         mut self,
         experiment: &Experiment,
-        nodes: &Nodes,
+        (nodes, warnings): (&Nodes, Vec<String>),
         pauses: Vec<Pause>,
         (hosts, totals): (HostCounters, NetworkTotals),
         (end, deadlocks): (Duration, Vec<String>),
@@ -95,6 +97,7 @@ impl Rows {
             cnp: (experiment.simulator == Simulator::ConWeave).then(|| cnp.collect()),
             interrupted: self.interrupted,
             complete,
+            warnings,
             deadlocks,
             end,
             hosts,

@@ -68,7 +68,9 @@ impl Experiment {
         threads: usize,
         tick: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<Outcome, Ns3RunError> {
-        let deployed = self.deployed(catalogue)?;
+        let mut deployed = self.deployed(catalogue)?;
+        let mut warnings = std::mem::take(&mut deployed.warnings);
+        warnings.append(&mut deployed.place_warnings);
         let nodes = Nodes::new(self, &deployed);
         let refused = |source| Ns3RunError::Network(Box::new(source));
         let mut network = Network::new(deployed.network.clone(), catalogue).map_err(refused)?;
@@ -117,7 +119,7 @@ impl Experiment {
         // In a run that is stopped, pauses may still end.
         let waiting = if rows.interrupted { Vec::new() } else { deadlocks(&network) };
         let ended = (simulated, waiting);
-        Ok(rows.outcome(self, &nodes, pauses, (counters, network.totals()), ended))
+        Ok(rows.outcome(self, (&nodes, warnings), pauses, (counters, network.totals()), ended))
     }
 
     fn deployed(&self, catalogue: &Catalogue) -> Result<Deployment, Ns3RunError> {

@@ -6,7 +6,7 @@ use super::flows::FlowFile;
 use super::paths::{HEADERS, Pairs};
 use super::senders::{congestion, multi};
 use super::watch::{SAMPLE, Sampling};
-use super::{ExperimentError, Ns3FileError, words};
+use super::{ExperimentError, Ns3FileError, speeds, words};
 use crate::contest::HostsSetting;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::mac::WireOverhead;
@@ -91,11 +91,12 @@ impl Experiment {
         }
         let group = flows.flows.first().map_or(3, |flow| flow.group);
         let profiles = profiles(&config, &mut plan, group, payload, &mut notes)?;
+        notes.extend(speeds::warnings(&config, &plan).into_iter().map(|text| format!("warning: {text}")));
         let pairs = Pairs::new(&plan, payload);
         let base = flows.flows.first().map(|flow| flow.start).unwrap_or_default();
         link_down(&config, &mut plan, base)?;
         let hosts = hosts(&config, &pairs, group, payload, &mut notes)?;
-        let (program, params) = program(&config, &plan, &mut notes)?;
+        let (program, params) = program(&config, &mut plan, &mut notes)?;
         let stop = match simulator {
             Simulator::Hpcc => config.time("SIMULATOR_STOP_TIME", "s")?,
             Simulator::ConWeave => config.time("FLOWGEN_STOP_TIME", "s")? + Duration::from_millis(10_000),
@@ -348,7 +349,7 @@ type Params = Vec<(String, String)>;
 /// Returns the program of LB_MODE and its parameters.
 fn program(
     config: &Config,
-    plan: &Blueprint,
+    plan: &mut Blueprint,
     notes: &mut Vec<String>,
 ) -> Result<(&'static str, Params), Ns3FileError> {
     let mode: u32 = match config.simulator() {
@@ -385,16 +386,36 @@ fn program(
         9 => {
             notes.push(
                 "ConWeave: packets carry four UDP source ports of each pair of hosts in turn, which its control plane knows \
-                 from the start; output files have the simulator's numbers. Its program also marks by a \
-                 curve of its own, from 100 to 400 KB"
+                 from the start; output files have the simulator's numbers"
                     .into(),
             );
-            Ok(("conweave", set(&conweave(config, plan)?)))
+            let params = set(&conweave(config, plan)?);
+            inner_switches(plan, notes);
+            Ok(("conweave", params))
         }
         _ => Err(config.error(
             "LB_MODE",
             format!("found {mode}, expected 0 (ECMP), 2 (DRILL), 3 (CONGA), 6 (LetFlow) or 9 (ConWeave)"),
         )),
+    }
+}
+
+/// Lets switches without hosts spread flows, if packets pass several of them. ConWeave's path is the ToR's uplink here; the
+/// simulator's names every hop.
+fn inner_switches(plan: &mut Blueprint, notes: &mut Vec<String>) {
+    if plan.switches.iter().all(|switch| switch.stage <= 2) {
+        return;
+    }
+    notes.push(
+        "ConWeave: switches without hosts choose paths by ECMP, because a path is an uplink of the ToR here, and all hops in the simulator"
+            .into(),
+    );
+    for switch in plan.switches.iter_mut().filter(|switch| switch.stage > 1) {
+        switch.program = Some("ecmp".to_owned());
+        let stage = switch.stage.to_string();
+        switch.params = [("scheme", "per-stage"), ("stage", &stage)]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .into();
     }
 }
 

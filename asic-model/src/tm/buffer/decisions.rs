@@ -39,11 +39,12 @@ pub const DECISIONS: [Decision; 17] = [
     ),
     decision(
         "D3",
-        "whether a pool's size includes reserved cells",
-        "no; the Trident 2 profile (td2) says yes",
+        "what a pool's size includes in addition to shared cells",
+        "nothing; reserved cells on Trident 2; also headroom on Trident 3, and headroom and queues on Tomahawk 3 and 5 (keys \
+         pool_includes_headroom, pool_includes_queues)",
         "pool_includes_reserved",
     ),
-    decision("D4", "partitions of the memory", "one; Tomahawk profiles say four", "partitions"),
+    decision("D4", "partitions of the memory", "one; th and th2 say four, th3 and th5 two", "partitions"),
     decision(
         "D5",
         "a lossy packet when the ingress pool is full",

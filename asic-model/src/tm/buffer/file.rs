@@ -30,6 +30,12 @@ pub struct BufferFile {
     /// D3: true if the sizes of ingress pools include the reserved cells of their groups.
     #[serde(default)]
     pub pool_includes_reserved: bool,
+    /// D3: true if the sizes of ingress pools include the headroom that their groups share.
+    #[serde(default)]
+    pub pool_includes_headroom: bool,
+    /// D3: pools whose sizes include the reserved cells of queues.
+    #[serde(default)]
+    pub pool_includes_queues: QueueReserve,
     /// Bits of a cell count in the chip: alpha times a pool's size must fit.
     #[serde(default)]
     pub cell_count_bits: Option<u32>,
@@ -88,6 +94,20 @@ const fn five_metres() -> Length {
 
 fn all() -> String {
     "*".to_owned()
+}
+
+/// Pools whose sizes include the reserved cells of queues.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum QueueReserve {
+    /// None.
+    #[default]
+    None,
+    /// Each egress pool includes those of its queues.
+    Egress,
+    /// The largest ingress pool includes those of all queues, and each partition reserves them, because a packet in any partition
+    /// may go to any port. An egress pool for lossy traffic is then at most as large as the shared cells of that ingress pool.
+    Ingress,
 }
 
 /// Interpretation of a BAF index as a share of the free cells.
@@ -391,6 +411,8 @@ impl BufferFile {
             descriptor: Bytes::ZERO,
             partitions: one(),
             pool_includes_reserved: false,
+            pool_includes_headroom: false,
+            pool_includes_queues: QueueReserve::None,
             cell_count_bits: None,
             accept: Vec::new(),
             cable: five_metres(),

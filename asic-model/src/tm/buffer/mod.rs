@@ -36,7 +36,7 @@ pub use config::{
 pub use decisions::{DECISIONS, Decision};
 pub use file::{
     BafReading, BufferFile, BufferFileError, CurveEntry, DecisionEntry, Direction, EcnEntry, MapEntry,
-    Milliseconds, PfcEntry, PgEntry, PoolClass, PoolEntry, PortEntry, ProfileEntry, QueueEntry,
+    Milliseconds, PfcEntry, PgEntry, PoolClass, PoolEntry, PortEntry, ProfileEntry, QueueEntry, QueueReserve,
     WatchdogEntry,
 };
 pub use gauge::{Gauge, Reader};

@@ -3,6 +3,7 @@
 //! Resolution collects all problems; [`super::check`] then checks the whole configuration.
 
 mod headroom;
+mod included;
 mod queues;
 
 use super::config::{
@@ -120,9 +121,10 @@ impl<'a> Resolver<'a> {
         let of = |direction| file.pool.iter().filter(move |p| p.direction == direction);
         let pool = |s: &Self, p: &PoolEntry| PoolConfig { name: p.name.clone(), size: s.part(p.size) };
         let mut ingress_pools: Vec<_> = of(Direction::Ingress).map(|p| pool(self, p)).collect();
-        if file.pool_includes_reserved {
-            self.take_reserved_off(&ports, &mut ingress_pools);
-        }
+        let mut egress_pools: Vec<_> = of(Direction::Egress).map(|p| pool(self, p)).collect();
+        let headroom_pools = self.headroom_pools();
+        self.take_included_off(&ports, &headroom_pools, &mut ingress_pools);
+        self.take_queues_off(&ports, &mut ingress_pools, &mut egress_pools);
         BufferConfig {
             name: file.name.clone(),
             rules: file.rules,
@@ -132,8 +134,8 @@ impl<'a> Resolver<'a> {
             partitions: self.partitions(),
             choices: self.choices(),
             ingress_pools,
-            egress_pools: of(Direction::Egress).map(|p| pool(self, p)).collect(),
-            headroom_pools: self.headroom_pools(),
+            egress_pools,
+            headroom_pools,
             ports,
             maps: maps::resolve(self),
             ecn: ecn.profiles,
@@ -416,25 +418,6 @@ impl<'a> Resolver<'a> {
                 ),
             };
             self.wrong(Check::Class, format!("priority group {pg}"), format!("{text}: add it to pfc_enable"));
-        }
-    }
-
-    fn take_reserved_off(&mut self, ports: &[PortBuffer], pools: &mut [PoolConfig]) {
-        let parts = u32::from(self.partitions());
-        for (index, pool) in (0u8..).zip(pools) {
-            let own = |pg: &PgConfig| {
-                let private = pg.lossless.filter(|l| l.headroom_pool.is_none());
-                pg.reserved + private.map_or(Cells::ZERO, |l| l.cap)
-            };
-            let groups = ports.iter().flat_map(|p| p.groups.iter().flatten()).filter(|pg| pg.pool == index);
-            let reserved: Cells = groups.map(own).sum();
-            let each = Cells(reserved.get().div_ceil(parts));
-            if each > pool.size {
-                let text =
-                    format!("{} of a partition include {each} that are reserved, which is more", pool.size);
-                self.wrong(Check::OverCommit, format!("pool `{}`", pool.name), text);
-            }
-            pool.size = pool.size - each;
         }
     }
 

@@ -3,10 +3,13 @@
 use super::file::{BufferFile, BufferFileError};
 
 /// Name and text of each profile.
-const SHIPPED: [(&str, &str); 6] = [
+const SHIPPED: [(&str, &str); 9] = [
     ("td2", include_str!("../../../profiles/td2.toml")),
+    ("td3", include_str!("../../../profiles/td3.toml")),
     ("th", include_str!("../../../profiles/th.toml")),
     ("th2", include_str!("../../../profiles/th2.toml")),
+    ("th3", include_str!("../../../profiles/th3.toml")),
+    ("th5", include_str!("../../../profiles/th5.toml")),
     ("tofino", include_str!("../../../profiles/tofino.toml")),
     ("tofino2", include_str!("../../../profiles/tofino2.toml")),
     ("voq", include_str!("../../../profiles/voq.toml")),

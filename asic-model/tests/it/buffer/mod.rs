@@ -8,5 +8,6 @@ mod ledger;
 mod pass;
 mod shipped;
 mod sonic;
+mod sonic_chips;
 mod support;
 mod thresholds;

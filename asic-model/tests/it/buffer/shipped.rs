@@ -18,8 +18,11 @@ fn device(n: usize, gbps: u64) -> Vec<PortInfo> {
 fn every_profile_fits_its_switch() {
     let rows = [
         ("td2", 32, 40),
+        ("td3", 32, 100),
         ("th", 32, 100),
         ("th2", 64, 100),
+        ("th3", 32, 400),
+        ("th5", 128, 400),
         ("tofino", 64, 100),
         ("tofino2", 32, 400),
         ("voq", 36, 400),

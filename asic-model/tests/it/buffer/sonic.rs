@@ -57,7 +57,8 @@ fn the_example_becomes_groups_queues_and_times() {
     let queue = &config.ports[0].queues[3];
     assert!(queue.lossless && queue.ecn.is_some() && queue.priority == Some(3));
     let lossy = &config.ports[0].queues[9];
-    assert!(!lossy.lossless && lossy.threshold.at(10) == 20 && lossy.reserved == Cells(8));
+    assert!(!lossy.lossless && lossy.threshold.at(10) == 20 && lossy.reserved == Cells(0));
+    assert_eq!(config.ports[0].queues[0].reserved, Cells(8));
     assert_eq!(config.maps.dscp_to_tc[46], 5);
     assert_eq!(config.ports[0].pfc_receive, 0b11000);
     let watchdog = config.watchdog.unwrap();
@@ -94,7 +95,7 @@ fn what_has_no_meaning_is_named() {
     has("SCHEDULER: --scheduler chooses instead; the tables have DWRR 14 for queues 0,1,2,5,6; DWRR 15");
     has("ports are those of PORT in the order of their names: Ethernet0 is port 0 .. Ethernet28 is port 7");
     has(
-        "groups without a row, and internal ports, have ingress_lossy_profile; such queues have egress_lossy_profile",
+        "groups without a row, and internal ports, have ingress_lossy_profile; such queues have egress_lossy_profile without reserve",
     );
 }
 
@@ -237,6 +238,18 @@ fn one_pool_for_all_becomes_a_counter_for_each_kind() {
     has("BUFFER_PROFILE|lossy: the model has no `packet_discard_action`");
     has("BUFFER_PG: rows of Ethernet-Rec0 are left out");
     has("DSCP_TO_TC_MAP|A leaves out 0-25,27-63");
+}
+
+#[test]
+fn groups_without_a_row_reserve_nothing() {
+    let lossy = r#""lossy": {"pool": "pool", "size": "0""#;
+    assert!(OLD.contains(lossy));
+    let text = OLD.replace(lossy, r#""lossy": {"pool": "pool", "size": "400""#);
+    let config = convert(&[("old.json", &text)]).unwrap().resolve(&ports(2)).unwrap();
+    let reserved = |port: usize, group: usize| config.ports[port].groups[group].unwrap().reserved;
+    assert_eq!([reserved(0, 0), reserved(0, 5), reserved(1, 0)], [Cells(2), Cells(0), Cells(0)]);
+    // Limits are those of the lossy profile.
+    assert_eq!(config.ports[0].groups[5].unwrap().threshold.at(10), 10);
 }
 
 #[test]
@@ -383,6 +396,8 @@ fn ports_beyond_any_switch_are_refused() {
     let found = convert(&[("c.json", &text)]).unwrap_err();
     assert_eq!(
         found,
-        ["c.json: PORT: the files name 5000 ports; expected at most 4096, more than any switch has"]
+        [
+            "c.json: PORT: the files name 5000 ports; expected at most 4096, more than any switch has; --max sonic-ports=N raises the limit"
+        ]
     );
 }

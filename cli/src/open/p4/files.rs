@@ -1,7 +1,7 @@
 //! Files of programs on disk. A file is read once, however often a program is read.
 
 use crate::console::fail::{Failure, reason};
-use sluice_ir::text::MAX_TEXT;
+use sluice_asic::limits;
 use sluice_p4::source::{Include, IncludeKind, LoadError, Loaded, Loader};
 use sluice_program_file::p4::is_p4;
 use std::cell::RefCell;
@@ -9,9 +9,6 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// Greatest length of a file of a P4 program, bytes. The largest public program for Tofino has less than 1 MB with all its files.
-const MAX_FILE: u64 = 16 << 20;
 
 /// A file of a P4 program.
 #[derive(Clone, Debug)]
@@ -111,9 +108,11 @@ fn read(path: &Path) -> Result<String, Unread> {
     };
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(wrong)?;
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(wrong)?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(Unread::Because(format!("the file has more than {MAX_FILE} bytes")));
+    let limit = &limits::P4_FILE_BYTES;
+    file.take(limit.get().saturating_add(1)).read_to_end(&mut bytes).map_err(wrong)?;
+    if limit.is_below(bytes.len()) {
+        let (most, advice) = (limit.get(), limit.advice());
+        return Err(Unread::Because(format!("the file has more than {most} bytes; {advice}")));
     }
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
         let line = 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count();
@@ -138,10 +137,12 @@ fn in_text_form(path: &Path) -> Result<String, LoadError> {
     };
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(wrong)?;
-    file.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes).map_err(wrong)?;
-    if bytes.len() > MAX_TEXT {
-        let reason = format!("{}: the file has more than {MAX_TEXT} bytes", path.display());
-        return Err(unreadable(reason, "a program's text is far shorter; is this the right file?"));
+    let limit = &limits::PROGRAM_TEXT_BYTES;
+    file.take(limit.get().saturating_add(1)).read_to_end(&mut bytes).map_err(wrong)?;
+    if limit.is_below(bytes.len()) {
+        let reason = format!("{}: the file has more than {} bytes", path.display(), limit.get());
+        let help = format!("a program's text is far shorter; is this the right file? {}", limit.advice());
+        return Err(unreadable(reason, &help));
     }
     String::from_utf8(bytes).map_err(|e| {
         let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();

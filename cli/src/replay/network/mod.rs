@@ -9,8 +9,8 @@ mod text;
 use super::progress::ProgressLine;
 use super::text::checked;
 use super::{
-    Printed, Results, SENT, check_turns, config, control_plane, coverage_files, doubt, executors, generators,
-    options, page, rate_text, schedule, spans, verdict, writer,
+    Printed, Results, SENT, TRACE, check_turns, config, control_plane, coverage_files, coverage_names, doubt,
+    executors, generators, options, page, rate_text, schedule, spans, verdict, writer,
 };
 use crate::console::fail::Failure;
 use crate::console::hint::own_arguments;
@@ -42,7 +42,6 @@ use sluice_report as report;
 use sluice_report::coverage as coverage_report;
 use sluice_switch::property::{Property, general_and};
 use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Makes the properties of a switch by its name.
@@ -91,6 +90,7 @@ pub(crate) fn run(
         threads: args.threads.get(),
         stop: &stop,
     };
+    let folder = Folder::asked("replay", args.output.as_ref(), names(args, &network.switches))?;
     let mut executors = |request: ExecutorRequest<'_>| executors::make(catalogue, args.engine, request);
     let mut progress = ProgressLine::new();
     let found = match args.find_ndr {
@@ -112,7 +112,7 @@ pub(crate) fn run(
     let prepared = replay(&options).prepare(&mut executors)?;
     generators::warn(&inputs, options.schedule, network.switches.iter().map(|switch| &switch.control));
     // Files are created only after all inputs were opened.
-    let mut files = Files::create(args, &network.switches)?;
+    let mut files = Files::create(args, &network.switches, folder)?;
     let mut watch = story::Watch::new(args, catalogue, &network.switches);
     let every = args.timelines.every(files.timeline.is_some())?;
     let outcome = prepared.run(NetworkAttached {
@@ -137,8 +137,7 @@ pub(crate) fn run(
     if let Some(path) = &args.html {
         files::write(path, &run_page(args, &network, &files, &outcome, &words))?;
     }
-    let notes = write_files(args, &network.switches, files, &outcome, &words)?;
-    notes.iter().for_each(|note| terminal::note(format_args!("note: {note}\n")));
+    let written = write_files(&network.switches, files, &outcome, &words);
     let mut out = terminal::results(as_json);
     if as_json {
         let told = story.as_ref().map(Story::text);
@@ -167,6 +166,7 @@ pub(crate) fn run(
             write!(out, "{}", coverage_text(covered))?;
         }
     }
+    written?;
     verdict(outcome.is_conserved(), outcome.interrupted, outcome.has_violations())
 }
 
@@ -257,18 +257,32 @@ fn coverage_text(covered: &ProgramCoverage) -> String {
     format!("\nat {}:\n{text}", covered.switches.join(", "))
 }
 
+/// Returns the names of the files of `-o`.
+fn names(args: &ReplayArgs, switches: &[SwitchSetup]) -> Vec<String> {
+    let mut names: Vec<String> = vec!["summary.json".to_owned()];
+    names.extend(args.trace.then(|| TRACE.to_owned()));
+    names.extend(args.story.into_iter().flat_map(|_| story::NAMES.map(str::to_owned)));
+    for SwitchSetup { name, .. } in switches {
+        let files = ["report.json", "entries.toml", "state.json"].map(|file| format!("{name}.{file}"));
+        names.extend(files.into_iter().chain([capture(name)]));
+        names.extend(coverage_names(args, &format!("{name}.")));
+    }
+    names
+}
+
 /// Files of a replay that are written while it runs.
 struct Files {
+    folder: Option<Folder>,
     /// By switch: sent packets, and lost packets.
     captures: Vec<(Option<Pending>, Option<Pending>)>,
     timeline: Option<timeline::NetworkFiles>,
 }
 
 impl Files {
-    fn create(args: &ReplayArgs, switches: &[SwitchSetup]) -> Result<Files, Failure> {
+    fn create(args: &ReplayArgs, switches: &[SwitchSetup], folder: Option<Folder>) -> Result<Files, Failure> {
         let mut captures = Vec::with_capacity(switches.len());
         for SwitchSetup { name, .. } in switches {
-            let sent = args.output.as_ref().map(|dir| Pending::create(&dir.join(capture(name))));
+            let sent = folder.as_ref().map(|folder| Pending::create(&folder.path(&capture(name))?));
             let lost = args.drops.as_ref().map(|path| Pending::create(&beside(path, name)));
             captures.push((sent.transpose()?, lost.transpose()?));
         }
@@ -278,7 +292,7 @@ impl Files {
         let start = || timeline::NetworkFiles::create(targets, names);
         let timeline = (on_page || !targets.is_empty()).then(start).transpose()?;
         let timeline = if on_page { timeline.map(timeline::NetworkFiles::on_page) } else { timeline };
-        Ok(Files { captures, timeline })
+        Ok(Files { folder, captures, timeline })
     }
 
     fn captures(&self) -> Result<Vec<Captures>, Failure> {
@@ -338,55 +352,54 @@ struct Words<'t> {
     trace: Option<&'t str>,
 }
 
-/// Completes the captures, the timelines and the output folder. Returns notes on files that were not written.
+/// Completes the captures, the timelines and the output folder.
 fn write_files(
-    args: &ReplayArgs,
     switches: &[SwitchSetup],
     files: Files,
     outcome: &NetworkOutcome<'_>,
     words: &Words<'_>,
-) -> Result<Vec<String>, Failure> {
-    let mut folder = Folder::of("replay");
+) -> Result<(), Failure> {
     let notes = files.timeline.map_or(Ok(Vec::new()), timeline::NetworkFiles::finish)?;
-    if let Some(dir) = &args.output {
-        reports(&mut folder, dir, switches)?;
+    notes.iter().for_each(|note| terminal::note(format_args!("note: {note}\n")));
+    let mut folder = files.folder;
+    if let Some(folder) = &mut folder {
+        reports(folder, switches)?;
     }
     let results = outcome.switches.iter().zip(switches).zip(files.captures);
     for ((own, SwitchSetup { name, placed, control, ports, .. }), (sent, lost)) in results {
+        lost.map_or(Ok(()), Pending::finish)?;
+        let Some(folder) = &mut folder else { continue };
         if let Some(file) = sent {
             folder.add(file, &capture(name), "application/vnd.tcpdump.pcap", SENT);
         }
-        lost.map_or(Ok(()), Pending::finish)?;
-        let Some(dir) = &args.output else { continue };
         let entries = sluice_control::entries::print_on(&placed.program, ports, control);
         let what = "entries at the start of the run";
-        folder.text(dir, &format!("{name}.entries.toml"), "sluice.entries", what, &entries)?;
+        folder.text(&format!("{name}.entries.toml"), "sluice.entries", what, &entries)?;
         if let Some(registers) = &own.state() {
             let what = "elements of registers that differ from their first value";
-            folder.text(dir, &format!("{name}.state.json"), "sluice.state/1", what, &pretty(registers))?;
+            folder.text(&format!("{name}.state.json"), "sluice.state/1", what, &pretty(registers))?;
         }
     }
-    let Some(dir) = &args.output else { return Ok(notes) };
+    let Some(mut folder) = folder else { return Ok(()) };
     if let Some(story) = words.story {
-        story::write(story, &mut folder, dir)?;
+        story::write(story, &mut folder)?;
     }
     if let Some(trace) = words.trace {
         let what = "what happened to each packet, at all switches";
-        folder.text(dir, "trace.txt", "text/plain", what, trace)?;
+        folder.text(TRACE, "text/plain", what, trace)?;
     }
     for ProgramCoverage { program, switches, points, coverage } in &outcome.coverage {
         // The files have the name of the first switch that runs the program.
         let prefix = switches.first().map_or(String::new(), |name| format!("{name}."));
-        coverage_files(&mut folder, dir, &prefix, program, points, coverage)?;
+        coverage_files(&mut folder, &prefix, program, points, coverage)?;
     }
     let what = "counts, latency, switches, links, ports, queues";
-    folder.text(dir, "summary.json", "sluice.summary/1", what, &pretty(words.results))?;
-    folder.finish(dir)?;
-    Ok(notes)
+    folder.text("summary.json", "sluice.summary/1", what, &pretty(words.results))?;
+    folder.finish()
 }
 
 /// Adds a report for each placed program, named after the first switch that runs it.
-fn reports(folder: &mut Folder, dir: &Path, switches: &[SwitchSetup]) -> Result<(), Failure> {
+fn reports(folder: &mut Folder, switches: &[SwitchSetup]) -> Result<(), Failure> {
     let mut known: Vec<&Arc<Placed>> = Vec::new();
     for SwitchSetup { name, placed, .. } in switches {
         if known.iter().any(|other| Arc::ptr_eq(other, placed)) {
@@ -397,7 +410,7 @@ fn reports(folder: &mut Folder, dir: &Path, switches: &[SwitchSetup]) -> Result<
         let names: Vec<&str> = same.map(|s| s.name.as_str()).collect();
         let what = format!("the program on the chip of {}", names.join(", "));
         let json = pretty(&report::json(&Report::new(&placed.program, &placed.placement)));
-        folder.text(dir, &format!("{name}.report.json"), "sluice.report/1", &what, &json)?;
+        folder.text(&format!("{name}.report.json"), "sluice.report/1", &what, &json)?;
     }
     Ok(())
 }

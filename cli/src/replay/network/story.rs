@@ -6,7 +6,6 @@ use crate::replay::args::ReplayArgs;
 use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{Network, Observer, SwitchSetup};
 use sluice_fabric::story::{Narrator, RoceFlow, RoceNarrator, Story, Watcher};
-use std::path::Path;
 use std::sync::Arc;
 
 /// Watchers of a flow, one for each switch.
@@ -41,8 +40,11 @@ fn narrator(catalogue: &Catalogue, switches: &[SwitchSetup]) -> Arc<dyn Narrator
     switches.iter().find_map(own).unwrap_or_else(|| Arc::new(RoceNarrator))
 }
 
+/// Names of the files of a story.
+pub(super) const NAMES: [&str; 2] = ["story.txt", "story.svg"];
+
 /// Adds a story to the output folder.
-pub(super) fn write(story: &Story, folder: &mut Folder, dir: &Path) -> Result<(), Failure> {
-    folder.text(dir, "story.txt", "text/plain", "the life of a flow as a sequence diagram", &story.text())?;
-    folder.text(dir, "story.svg", "image/svg+xml", "the same drawn to scale", &story.svg())
+pub(super) fn write(story: &Story, folder: &mut Folder) -> Result<(), Failure> {
+    folder.text(NAMES[0], "text/plain", "the life of a flow as a sequence diagram", &story.text())?;
+    folder.text(NAMES[1], "image/svg+xml", "the same drawn to scale", &story.svg())
 }

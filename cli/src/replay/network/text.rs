@@ -1,5 +1,6 @@
 //! Summary of a network, as text.
 
+use super::super::sonic;
 use super::super::text::{deaths, latencies, located, packets, senders, violations};
 use super::{HostRow, buffers};
 use crate::console::table::table;
@@ -45,6 +46,7 @@ fn write_summary(
 ) -> std::fmt::Result {
     let NetworkSummary { total: s, hops, links, switches } = network;
     let chip = s.chip.as_deref().unwrap_or("several chips");
+    sonic::memory(out, switches.iter().filter_map(|switch| switch.summary.buffer.as_ref()))?;
     writeln!(out, "{} on {} switches and {} links, {chip}", s.program, switches.len(), links.len())?;
     for i in s.inputs.iter().take(ROWS) {
         writeln!(out, "  {} packets from {} into port {}", i.packets, i.file, i.port)?;

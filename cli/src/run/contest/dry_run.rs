@@ -1,26 +1,39 @@
 //! `--dry-run`: how much work, time and memory contests will take, without running them.
 //!
-//! Time is packet-hops over the speed that a short trial of each program has on this machine. The trial's results are not kept.
+//! Time is packet-hops over the speed that the first run of each program has on this machine from its start, plus the time in which
+//! ideal times are measured. No results are kept.
 
 use super::{Opened, Source, failure, with_setup};
 use crate::console::fail::Failure;
 use crate::console::table::table;
 use crate::console::terminal;
-use sluice_scenario::contest::{Amount, Trial};
+use sluice_scenario::contest::{Amount, RunError, Trial};
 use std::io::Write;
+use std::num::NonZero;
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
-/// Packets of a trial.
-const PACKETS: u64 = 2_000;
+/// Packet-hops after which a trial ends. Of a contest at half load on 64 hosts of 100 Gb/s they are 150 us, after which speed
+/// changes little.
+const HOPS: u64 = 200_000;
+
+/// Time after which a trial ends: a program with many timers may need minutes for so many packet-hops.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// Least packet-hops of a trial, however long they take, if the run has as many: fewer say nothing about its speed.
+const LEAST: u64 = 1_000;
 
 /// Estimate of one program's runs.
 struct Estimate {
     label: String,
     amount: Amount,
     runs: u64,
-    /// Packet-hops of a second, and seconds to build the network, in the trial.
+    /// Packet-hops of a second in the trial.
     speed: f64,
+    /// Seconds to build the network of each run.
     start: f64,
+    /// Seconds to place the program and to measure ideal times, which all runs share.
+    once: f64,
     /// Bytes of memory of this process after the trial, if known.
     resident: Option<u64>,
 }
@@ -44,14 +57,15 @@ pub(super) fn run(
             writeln!(out, "{}\n", text(&estimates))?;
         }
     }
-    let wall = time.as_secs_f64() / threads.min(runs(sources)).max(1) as f64;
+    let processors = available_parallelism().map_or(1, NonZero::get);
+    let wall = time.as_secs_f64() / threads.min(runs(sources)).min(processors).max(1) as f64;
     if as_json {
         let value = serde_json::json!({ "schema": "sluice.dry-run/1", "contests": contests, "seconds": wall, "threads": threads });
         return Ok(writeln!(out, "{value}")?);
     }
     writeln!(
         out,
-        "{} runs, about {} with {threads} thread(s); speeds are of a trial of {PACKETS} packets on this machine; nothing was run",
+        "{} runs, about {} with {threads} thread(s); speeds are of the beginning of a run on this machine; nothing was run to its end",
         runs(sources),
         spoken(wall)
     )?;
@@ -71,28 +85,53 @@ fn estimates(source: &Source, opened: &Opened) -> Result<Vec<Estimate>, Failure>
     let mut all = Vec::new();
     for (place, program) in contest.program.iter().enumerate() {
         let estimate = with_setup(source, opened, (1, &()), |setup| -> Result<Estimate, Failure> {
+            let begun = Instant::now();
             let trial = Trial::new(contest, setup, place).map_err(|e| failure(contest, e))?;
-            let timed = |packets| -> Result<(f64, f64), Failure> {
-                let begun = Instant::now();
-                let hops = trial.run(packets).map_err(|e| failure::<Failure>(contest, e))?;
-                Ok((hops as f64, begun.elapsed().as_secs_f64()))
-            };
-            // A trial of one packet builds the network and does little else.
-            let ((few, start), (many, whole)) = (timed(1)?, timed(PACKETS)?);
-            let speed = if whole > start { (many - few) / (whole - start) } else { many / whole.max(1e-9) };
+            let placed = begun.elapsed().as_secs_f64();
+            let once = placed + probing(&trial).map_err(|e| failure::<Failure>(contest, e))?;
+            let (start, speed) = speed(&trial).map_err(|e| failure::<Failure>(contest, e))?;
             let (amount, runs) = (trial.amount, contest.seeds().len() as u64);
-            Ok(Estimate {
-                label: program.get_ref().label(),
-                amount,
-                runs,
-                speed,
-                start,
-                resident: resident(),
-            })
+            let (label, resident) = (program.get_ref().label(), resident());
+            Ok(Estimate { label, amount, runs, speed, start, once, resident })
         });
         all.push(estimate?);
     }
     Ok(all)
+}
+
+/// Returns the seconds in which a program's ideal times are measured, from as much of the measurement as a trial may last.
+fn probing<E>(trial: &Trial<'_>) -> Result<f64, RunError<E>> {
+    let begun = Instant::now();
+    let (mut first, mut done) = (None, 1.0);
+    trial.probe(&mut |share| {
+        let now = begun.elapsed();
+        first.get_or_insert(now.as_secs_f64());
+        let goes_on = now < LONGEST;
+        if !goes_on {
+            done = share;
+        }
+        goes_on
+    })?;
+    let (whole, first) = (begun.elapsed().as_secs_f64(), first.unwrap_or(0.0));
+    Ok(first + (whole - first) / f64::max(done, 1e-3))
+}
+
+/// Returns the seconds in which a program's network is built, and the packet-hops of a second in a trial.
+fn speed<E>(trial: &Trial<'_>) -> Result<(f64, f64), RunError<E>> {
+    let begun = Instant::now();
+    let mut looks: Vec<(u64, f64)> = Vec::new();
+    let whole = trial.run(&mut |hops| {
+        let now = begun.elapsed().as_secs_f64();
+        let first = looks.first().map_or(now, |(_, first)| *first);
+        looks.push((hops, now));
+        hops < LEAST || hops < HOPS && now - first < LONGEST.as_secs_f64()
+    })?;
+    let first = looks.first().copied().unwrap_or_default();
+    let (last, end) = looks.last().copied().unwrap_or_default();
+    // The first packets meet cold caches and short queues, so they count only if there are no others.
+    let later = looks.iter().rev().find(|(hops, _)| *hops <= last / 4).filter(|_| !whole);
+    let (hops, begin) = later.copied().unwrap_or(first);
+    Ok((first.1, (last - hops) as f64 / f64::max(end - begin, 1e-9)))
 }
 
 /// Returns the bytes of memory that this process uses; `None` on systems that do not say.
@@ -106,7 +145,7 @@ impl Estimate {
     /// Time of all runs on one thread.
     fn time(&self) -> Duration {
         let each = self.start + self.amount.hops as f64 / self.speed.max(1.0);
-        Duration::from_secs_f64(each * self.runs as f64)
+        Duration::from_secs_f64(self.once + each * self.runs as f64)
     }
 
     /// Bytes of memory while one run is done and until all results are written.

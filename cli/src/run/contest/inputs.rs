@@ -1,8 +1,11 @@
 //! Contents of the files that a run depends on.
 //!
-//! Each text of a configuration that is the name of a file counts as a named file. Files of programs and TOML files may name
-//! further files, relative to their own folder. P4 programs name the files that they include, which may be in the folders of
-//! `-I`, and the file of declarations beside them. A file of `--include` counts with what it includes.
+//! Each text of a configuration that is the name of a file counts as a named file. TOML files may name further files, relative to
+//! their own folder.
+//!
+//! The digests leave out the files of programs, whose meaning is in the programs that are built from them. The list of files has
+//! the files of programs, too: the other roles of a `.sluice` file; the files that a P4 program includes, which may be in the
+//! folders of `-I`; the file of declarations beside a P4 program; and the files of `--include` with what they include.
 
 use super::Texts;
 use crate::console::text_file;
@@ -15,15 +18,16 @@ use std::path::{Path, PathBuf};
 /// The part of a name that stands for the name of a switch: all files of this form count.
 const SWITCH: &str = "{switch}";
 
-/// Returns the SHA-256 of each file that a configuration names, by its name there. Names are relative to `folder`; P4 programs
-/// are read with the options `p4`, whose folders do not count, only what is included from them.
-pub(in crate::run) fn digests(config: &Value, folder: &Path, p4: &P4Args) -> BTreeMap<String, String> {
-    Search::of(config, folder, p4).found
+/// Returns the SHA-256 of each file that a configuration names, by its name there, without files of programs. Names are relative
+/// to `folder`.
+pub(in crate::run) fn digests(config: &Value, folder: &Path) -> BTreeMap<String, String> {
+    Search::of(config, folder, None).found
 }
 
-/// Returns the paths of the files that a configuration names; parameters as of [`digests`].
+/// Returns the paths of the files that a configuration names, with those of programs. Names are relative to `folder`; P4 programs
+/// are read with the options `p4`.
 pub(crate) fn files(config: &Value, folder: &Path, p4: &P4Args) -> BTreeSet<PathBuf> {
-    Search::of(config, folder, p4).paths
+    Search::of(config, folder, Some(p4)).paths
 }
 
 /// Returns the SHA-256 of each text that comes with Sluice and that a configuration names, by its name.
@@ -45,7 +49,8 @@ pub(in crate::run) fn texts(config: &Value, texts: &Texts) -> BTreeMap<String, S
 
 /// The files found so far.
 struct Search<'a> {
-    p4_folders: &'a [PathBuf],
+    /// Options of P4 programs; `None`: files of programs are left out.
+    p4: Option<&'a P4Args>,
     found: BTreeMap<String, String>,
     seen: BTreeSet<PathBuf>,
     /// Files that could be read.
@@ -53,22 +58,27 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn of(config: &Value, folder: &Path, p4: &'a P4Args) -> Search<'a> {
+    fn of(config: &Value, folder: &Path, p4: Option<&'a P4Args>) -> Search<'a> {
         let (found, seen, paths) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
-        let mut search = Search { p4_folders: p4.folders(), found, seen, paths };
+        let mut search = Search { p4, found, seen, paths };
         search.walk(config, folder, "");
-        for file in p4.first_files() {
+        for file in p4.into_iter().flat_map(P4Args::first_files) {
             search.first(Path::new(file));
         }
         search
     }
 
+    /// Folders in which P4 programs look for files.
+    fn p4_folders(&self) -> &'a [PathBuf] {
+        self.p4.map_or(&[], P4Args::folders)
+    }
+
     /// Adds a file that is read before P4 programs: from the present folder, or from one of `-I`.
     fn first(&mut self, file: &Path) {
-        let folders = std::iter::once(Path::new("")).chain(self.p4_folders.iter().map(PathBuf::as_path));
+        let folders = std::iter::once(Path::new("")).chain(self.p4_folders().iter().map(PathBuf::as_path));
         let Some(path) = folders.map(|folder| folder.join(file)).find(|path| path.is_file()) else { return };
         if let Some(name) = path.file_name().and_then(|name| name.to_str()) {
-            self.named(name, path.parent().unwrap_or(Path::new("")), "--include ");
+            self.named(name, path.parent().unwrap_or(Path::new("")), "");
         }
     }
 
@@ -84,7 +94,7 @@ impl<'a> Search<'a> {
     /// Adds the file of this name, if there is one, and the files that it names.
     fn named(&mut self, text: &str, folder: &Path, before: &str) {
         for (name, path) in candidates(text, folder) {
-            if !self.seen.insert(path.clone()) {
+            if !self.seen.insert(path.clone()) || self.p4.is_none() && is_program(&path) {
                 continue;
             }
             let Ok(bytes) = text_file::bytes(&path) else { continue };
@@ -96,8 +106,11 @@ impl<'a> Search<'a> {
             for word in words(&path, &content) {
                 self.named(word, beside, &before);
             }
+            if self.p4.is_none() {
+                continue;
+            }
             for file in included(&content) {
-                for folder in std::iter::once(beside).chain(self.p4_folders.iter().map(PathBuf::as_path)) {
+                for folder in std::iter::once(beside).chain(self.p4_folders().iter().map(PathBuf::as_path)) {
                     self.named(file, folder, &before);
                 }
             }
@@ -106,6 +119,11 @@ impl<'a> Search<'a> {
             }
         }
     }
+}
+
+/// Returns true if the file is of a program.
+fn is_program(path: &Path) -> bool {
+    is_p4(path) || path.extension().is_some_and(|ending| ending == "sluice")
 }
 
 /// Returns the parts of a file that may name further files.
@@ -166,6 +184,12 @@ mod tests {
     use serde_json::json;
     use std::fs;
 
+    /// Names of the files that a configuration depends on, without their folder.
+    fn names_of_files(config: &Value, dir: &Path, p4: &P4Args) -> Vec<String> {
+        let all = files(config, dir, p4).into_iter();
+        all.map(|path| path.strip_prefix(dir).unwrap().display().to_string()).collect()
+    }
+
     #[test]
     fn named_files_and_those_that_they_name_count() {
         let dir = tempfile::tempdir().unwrap();
@@ -178,23 +202,21 @@ mod tests {
         write("leaf1.txt", "2");
         write("other.txt", "3");
         let config = json!({ "topology": "net.toml", "program": { "file": "p.sluice", "entries": "leaf{switch}.txt" } });
-        let found = digests(&config, dir.path(), &P4Args::default());
+        let found = digests(&config, dir.path());
         let names: Vec<&str> = found.keys().map(String::as_str).collect();
+        assert_eq!(names, ["leaf0.txt", "leaf1.txt", "net.toml", "net.toml: b.toml"]);
         assert_eq!(
-            names,
-            ["leaf0.txt", "leaf1.txt", "net.toml", "net.toml: b.toml", "p.sluice", "p.sluice: q.sluice"]
+            names_of_files(&config, dir.path(), &P4Args::default()),
+            ["b.toml", "leaf0.txt", "leaf1.txt", "net.toml", "p.sluice", "q.sluice"]
         );
         // FIPS 180-4's example is of other bytes; this is the digest of "1" by sha256sum.
         assert_eq!(found["leaf0.txt"], "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b");
         write("b.toml", "cells = 2\n");
-        assert_ne!(
-            digests(&config, dir.path(), &P4Args::default())["net.toml: b.toml"],
-            found["net.toml: b.toml"]
-        );
+        assert_ne!(digests(&config, dir.path())["net.toml: b.toml"], found["net.toml: b.toml"]);
     }
 
     #[test]
-    fn files_that_p4_programs_include_count() {
+    fn files_that_p4_programs_include_are_named() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("inc")).unwrap();
         let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
@@ -207,19 +229,10 @@ mod tests {
         let config = json!({ "program": { "file": "leaf.p4" } });
         let folder = format!("-I{}", dir.path().join("inc").display());
         let p4 = P4Args::of_words(&[folder, "-include".to_owned(), "first.p4".to_owned()]).unwrap();
-        let found = digests(&config, dir.path(), &p4);
-        let names: Vec<&str> = found.keys().map(String::as_str).collect();
-        // Names have no folder of this machine, so that the digest of a run does not depend on where its files are.
         assert_eq!(
-            names,
-            [
-                "--include first.p4",
-                "--include first.p4: second.p4",
-                "leaf.p4",
-                "leaf.p4: a.p4",
-                "leaf.p4: a.p4: b.h",
-                "leaf.p4: leaf.p4.sluice"
-            ]
+            names_of_files(&config, dir.path(), &p4),
+            ["a.p4", "inc/b.h", "inc/first.p4", "inc/second.p4", "leaf.p4", "leaf.p4.sluice"]
         );
+        assert!(digests(&config, dir.path()).is_empty());
     }
 }

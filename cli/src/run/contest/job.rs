@@ -21,9 +21,9 @@ impl Job {
     /// Reads everything that contests name.
     pub(crate) fn all(sources: Vec<Source>, p4: &P4Args, catalogue: &Catalogue) -> Result<Vec<Job>, Failure> {
         let job = |mut source: Source| {
-            let store = Store::new(&source, p4, None, true);
             let files = files(&source, p4);
             let opened = source.open(catalogue, p4)?;
+            let store = Store::new(&source, &opened, None, true)?;
             Ok(Job { source, opened, store, files })
         };
         sources.into_iter().map(job).collect()

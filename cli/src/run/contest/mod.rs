@@ -93,6 +93,8 @@ pub(crate) struct Running<'a> {
     pub(crate) p4: &'a P4Args,
 }
 
+/// Name of the folder of kept runs in the folder of `-o`.
+pub(crate) const RUNS: &str = "runs";
 /// Most contests of a sweep that have a page each.
 const PAGES: usize = 200;
 
@@ -267,9 +269,10 @@ pub(super) fn run(
         };
         return watch::run(source, opened, (flow, args.watch_every), &args.traces, args.threads.get(), dir);
     }
+    let folder = Folder::asked("run", args.output.as_ref(), names(&sources))?;
     let running = Running { threads: args.threads.get(), out, uses: !args.again, p4: &args.p4 };
     let finished = run_sources(sources, &running, catalogue)?;
-    report(&finished, args, as_json)?;
+    report(&finished, args, folder, as_json)?;
     args.verdicts.write("run", &finished.iter().flat_map(for_ci).collect::<Vec<_>>())?;
     match finished.iter().all(|f| f.verdicts.hold()) {
         true => Ok(()),
@@ -315,8 +318,9 @@ pub(crate) fn run_sources(
     catalogue: &Catalogue,
 ) -> Result<Vec<Finished>, Failure> {
     let Running { threads, out, uses, p4 } = *running;
-    let stores: Vec<Store> = sources.iter().map(|source| Store::new(source, p4, out, uses)).collect();
     let opened = open_all(&mut sources, catalogue, p4)?;
+    let stores = sources.iter().zip(&opened).map(|(source, opened)| Store::new(source, opened, out, uses));
+    let stores: Vec<Store> = stores.collect::<Result<_, _>>()?;
     let (stop, progress) = (interrupt_flag(), Progress::new(&sources));
     let outcome = run_all(threads, sources.len(), |number, threads| {
         let tick = |stage: ContestProgress<'_>| {
@@ -344,7 +348,7 @@ pub(crate) fn run_sources(
 fn kept(failure: &Failure, stores: &[Store], out: Option<&Path>) {
     let (Failure::Interrupted, Some(out)) = (failure, out) else { return };
     let (done, all) = stores.iter().map(Store::count).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
-    let runs = out.join("runs");
+    let runs = out.join(RUNS);
     terminal::note(format_args!(
         "note: {done} of {all} runs are in {}; the same command continues with the others\n",
         runs.display()
@@ -352,7 +356,12 @@ fn kept(failure: &Failure, stores: &[Store], out: Option<&Path>) {
 }
 
 /// Prints the results and writes the files.
-fn report(finished: &[Finished], args: &RunArgs, as_json: bool) -> Result<(), Failure> {
+fn report(
+    finished: &[Finished],
+    args: &RunArgs,
+    folder: Option<Folder>,
+    as_json: bool,
+) -> Result<(), Failure> {
     let mut out = terminal::results(as_json || args.markdown);
     if as_json {
         writeln!(out, "{}", serde_json::json!(json::Contests::of(finished)))?;
@@ -364,7 +373,7 @@ fn report(finished: &[Finished], args: &RunArgs, as_json: bool) -> Result<(), Fa
     if let Some(path) = &args.html {
         files::write(path, &whole_page(finished))?;
     }
-    args.output.as_ref().map_or(Ok(()), |dir| write_folder(finished, dir))
+    folder.map_or(Ok(()), |folder| write_folder(finished, folder))
 }
 
 /// Returns the page of `--html`: of one contest, of a sweep, or of several contests.
@@ -394,56 +403,48 @@ fn list(sources: &[Source], as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write_folder(finished: &[Finished], dir: &Path) -> Result<(), Failure> {
-    let mut folder = Folder::of("run");
+/// Returns the names of the files of `-o`, and that of the folder of kept runs.
+fn names(sources: &[Source]) -> Vec<String> {
+    let mut names = vec![RUNS.to_owned() + "/", "contest.json".to_owned()];
+    names.extend(tables::names());
+    if sources.iter().any(|source| !source.point.axes.is_empty()) {
+        names.push("sweep.html".to_owned());
+        names.extend((0..sources.len().min(PAGES)).map(|number| format!("{number}.contest.html")));
+        return names;
+    }
+    for number in 0..sources.len() {
+        let stem = if sources.len() > 1 { format!("{number}.") } else { String::new() };
+        let files = ["contest.md", "contest.html", "messages.csv", "slowdown.svg", "sizes.svg"];
+        names.extend(files.map(|file| format!("{stem}{file}")));
+    }
+    names
+}
+
+fn write_folder(finished: &[Finished], mut folder: Folder) -> Result<(), Failure> {
     let value = pretty(&json::Contests::of(finished));
-    folder.text(
-        dir,
-        "contest.json",
-        json::SCHEMA,
-        "every program's numbers, and what was expected",
-        &value,
-    )?;
-    tables::write(finished, dir, &mut folder)?;
+    folder.text("contest.json", json::SCHEMA, "every program's numbers, and what was expected", &value)?;
+    tables::write(finished, &mut folder)?;
     let swept = finished.iter().any(|contest| !contest.axes.is_empty());
     if swept {
-        folder.text(
-            dir,
-            "sweep.html",
-            "text/html",
-            "the sweep as a page",
-            &sweep_page::page(finished, true),
-        )?;
+        folder.text("sweep.html", "text/html", "the sweep as a page", &sweep_page::page(finished, true))?;
         for (number, contest) in finished.iter().enumerate().take(PAGES) {
             let name = format!("{number}.contest.html");
-            folder.text(
-                dir,
-                &name,
-                "text/html",
-                "one contest of the sweep as a page",
-                &page::page(contest),
-            )?;
+            folder.text(&name, "text/html", "one contest of the sweep as a page", &page::page(contest))?;
         }
     }
     for (number, contest) in finished.iter().enumerate().filter(|_| !swept) {
         let stem = if finished.len() > 1 { format!("{number}.") } else { String::new() };
         let text = text::report(contest, true);
-        folder.text(dir, &format!("{stem}contest.md"), "text/markdown", "the same as tables", &text)?;
+        folder.text(&format!("{stem}contest.md"), "text/markdown", "the same as tables", &text)?;
         let what = "the results as a page";
-        folder.text(dir, &format!("{stem}contest.html"), "text/html", what, &page::page(contest))?;
+        folder.text(&format!("{stem}contest.html"), "text/html", what, &page::page(contest))?;
         let text = csv::messages(&contest.results)?;
-        folder.text(dir, &format!("{stem}messages.csv"), "text/csv", "every message that counts", &text)?;
+        folder.text(&format!("{stem}messages.csv"), "text/csv", "every message that counts", &text)?;
         let svg = plot::slowdowns(contest);
-        folder.chart(
-            dir,
-            &format!("{stem}slowdown.svg"),
-            "image/svg+xml",
-            "slowdowns over their share",
-            &svg,
-        )?;
+        folder.chart(&format!("{stem}slowdown.svg"), "image/svg+xml", "slowdowns over their share", &svg)?;
         let svg = plot::sizes(contest);
         let what = "slowdowns at 99 % over sizes of messages";
-        folder.chart(dir, &format!("{stem}sizes.svg"), "image/svg+xml", what, &svg)?;
+        folder.chart(&format!("{stem}sizes.svg"), "image/svg+xml", what, &svg)?;
     }
-    folder.finish(dir)
+    folder.finish()
 }

@@ -2,21 +2,23 @@
 //!
 //! `OUT/runs/DIGEST/` has `run.json` and the completed messages, as `flows.csv` and, if the build writes Parquet, as
 //! `flows.parquet`. DIGEST is the SHA-256 of the run's configuration as JSON: what its contest file says about it, its seed,
-//! the contents of the files that are named there, and the sources that Sluice was built from. `run.json` has digests of itself
-//! and of the messages, and appears last, so a run that was interrupted or changed is not there.
+//! the contents of the files that are named there, the programs of its switches with their entries, and the sources that Sluice
+//! was built from. The programs count as built, whether they come from Sluice, from a user's crate or from a file. `run.json` has
+//! digests of itself and of the messages, and appears last, so a run that was interrupted or changed is not there.
 
-use super::{Source, inputs};
+use super::{Opened, RUNS, Source, failure, inputs};
 use crate::console::fail::Failure;
 use crate::console::terminal;
 use crate::console::text_file;
-use crate::open::p4::P4Args;
 use crate::output::files::Pending;
 use crate::output::rows::{Cell, Column, Format, Kind, RowWriter};
 use crate::run::kept::{self, SOURCES, UNSEALED, sha256};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use sluice_ir::Program;
+use sluice_ir::text::print;
 use sluice_scenario::contest::{
-    KeptRun, MESSAGE_COLUMNS, RunKey, RunRecord, RunStore, Sent, message_row, read_message,
+    KeptRun, MESSAGE_COLUMNS, RunKey, RunRecord, RunStore, Sent, message_row, network_programs, read_message,
 };
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -41,14 +43,40 @@ struct Configuration {
     sources: &'static str,
     /// Settings of the contest file that describe the run.
     contest: Value,
-    /// SHA-256 of each file that the contest names.
+    programs: Programs,
+    /// SHA-256 of each file that the contest names, without files of programs.
     files: BTreeMap<String, String>,
     /// SHA-256 of each text that comes with Sluice and that the contest names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     texts: BTreeMap<String, String>,
-    /// Definitions of P4 programs.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    p4: String,
+}
+
+/// The programs of a run's switches.
+#[derive(Clone, Serialize)]
+struct Programs {
+    /// SHA-256 of the text of each program with its parameters, without the program's name.
+    texts: Vec<String>,
+    /// SHA-256 of the entries of all switches that follow from their places.
+    entries: String,
+}
+
+impl Programs {
+    /// Builds the programs of a contest's switches with one of the contest's programs.
+    fn of(source: &Source, opened: &Opened, program: usize) -> Result<Programs, Failure> {
+        let (contest, Opened { plan, catalogue, chip }) = (&source.point.contest, opened);
+        let network = network_programs::<Failure>(contest, (plan, chip), catalogue, program);
+        let network = network.map_err(|e| failure(contest, e))?;
+        // The name of a program in a file is a path, and runs do not depend on where their files are.
+        let unnamed = |program: &Program| Program { name: String::new(), ..program.clone() };
+        let text = |program: &Program| sha256(print(&unnamed(program)).as_bytes());
+        // Entries of a large network are too many for one text.
+        let entries = network.switches.iter().map(|(program, setup)| {
+            // Without entries that follow from its place, a switch has those of a file, which counts by its contents.
+            sha256(format!("{program} {:?}", setup.as_ref().ok()).as_bytes())
+        });
+        let entries = sha256(entries.collect::<String>().as_bytes());
+        Ok(Programs { texts: network.programs.iter().map(text).collect(), entries })
+    }
 }
 
 /// The file `run.json`.
@@ -78,37 +106,40 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Identifies all runs of a contest, whose P4 programs are read with the options `p4`. The runs are kept in `OUT/runs` if
-    /// `out` is given.
-    pub(super) fn new(source: &Source, p4: &P4Args, out: Option<&Path>, uses: bool) -> Store {
+    /// Identifies all runs of a contest. The runs are kept in `OUT/runs` if `out` is given.
+    pub(super) fn new(
+        source: &Source,
+        opened: &Opened,
+        out: Option<&Path>,
+        uses: bool,
+    ) -> Result<Store, Failure> {
         let Source { point, folder: beside, texts } = source;
         let mut runs = BTreeMap::new();
         for program in 0..point.contest.program.len() {
+            let programs = Programs::of(source, opened, program)?;
             // Files are the same with every seed.
             let mut files = None;
             for seed in point.contest.seeds() {
                 let contest = point.canonical(program, seed);
-                let files = files.get_or_insert_with(|| inputs::digests(&contest, beside, p4));
-                let definitions: Vec<String> =
-                    p4.definitions().map(|(flag, value)| format!("{flag} {value}")).collect();
+                let files = files.get_or_insert_with(|| inputs::digests(&contest, beside));
                 let configuration = json!(Configuration {
                     sources: SOURCES,
+                    programs: programs.clone(),
                     files: files.clone(),
                     texts: inputs::texts(&contest, texts),
-                    p4: definitions.join(" "),
                     contest,
                 });
                 let digest = sha256(configuration.to_string().as_bytes());
                 runs.insert(RunKey { program, seed }, Identity { digest, configuration });
             }
         }
-        let folder = out.map(|out| out.join("runs"));
-        Store { runs: Arc::new(runs), folder, uses }
+        let folder = out.map(|out| out.join(RUNS));
+        Ok(Store { runs: Arc::new(runs), folder, uses })
     }
 
     /// Returns a store of the same runs that keeps them in `OUT/runs`, and uses those that are there.
     pub(super) fn at(&self, out: &Path) -> Store {
-        Store { runs: Arc::clone(&self.runs), folder: Some(out.join("runs")), uses: true }
+        Store { runs: Arc::clone(&self.runs), folder: Some(out.join(RUNS)), uses: true }
     }
 
     /// Returns the digest of each run.

@@ -12,6 +12,12 @@ use std::path::Path;
 /// Formats of the tables, with the endings of their names.
 const FORMATS: [(Format, &str); 2] = [(Format::Csv, "csv"), (Format::Parquet, "parquet")];
 
+/// Returns the names of the tables.
+pub(super) fn names() -> impl Iterator<Item = String> {
+    let written = FORMATS.into_iter().filter(|(format, _)| format.is_written());
+    written.flat_map(|(_, ending)| ["sweep", "flows"].map(|stem| format!("{stem}.{ending}")))
+}
+
 /// A run with its number among all runs: contests in their order, then programs, then seeds.
 struct Row<'a> {
     number: u64,
@@ -45,14 +51,14 @@ impl Row<'_> {
 }
 
 /// Writes `sweep.csv` and `flows.csv` and the same as Parquet, if the build writes it.
-pub(super) fn write(all: &[Finished], dir: &Path, folder: &mut Folder) -> Result<(), Failure> {
+pub(super) fn write(all: &[Finished], folder: &mut Folder) -> Result<(), Failure> {
     for (format, ending) in FORMATS.into_iter().filter(|(format, _)| format.is_written()) {
         let schema = if format == Format::Csv { "text/csv" } else { "application/vnd.apache.parquet" };
         let name = format!("sweep.{ending}");
-        let table = runs(all, &dir.join(&name), format)?;
+        let table = runs(all, &folder.path(&name)?, format)?;
         folder.add(table.finish()?, &name, schema, "a row for each run: its keys and numbers");
         let name = format!("flows.{ending}");
-        let table = flows(all, &dir.join(&name), format)?;
+        let table = flows(all, &folder.path(&name)?, format)?;
         folder.add(table.finish()?, &name, schema, "a row for each message that counts, of all runs");
     }
     Ok(())

@@ -30,6 +30,7 @@ pub(super) fn run(
     threads: usize,
     dir: &Path,
 ) -> Result<(), Failure> {
+    let mut folder = Folder::open("run --watch-flow", dir, ["flow.csv", "flow.html"])?;
     let contest = &source.point.contest;
     let seed = contest.seeds().first().copied().unwrap_or(1);
     let stop = interrupt_flag();
@@ -41,10 +42,9 @@ pub(super) fn run(
                 .map_err(|e| failure(contest, e))
         })?);
     }
-    let mut folder = Folder::of("run --watch-flow");
-    folder.text(dir, "flow.csv", "text/csv", "a message over time, with each program", &csv(&all)?)?;
-    folder.text(dir, "flow.html", "text/html", "the same as a page", &page(&contest.name, &all))?;
-    folder.finish(dir)?;
+    folder.text("flow.csv", "text/csv", "a message over time, with each program", &csv(&all)?)?;
+    folder.text("flow.html", "text/html", "the same as a page", &page(&contest.name, &all))?;
+    folder.finish()?;
     write_trace(traces, &contest.name, &all)?;
     let mut out = terminal::results(false);
     for watched in &all {

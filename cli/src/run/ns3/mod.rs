@@ -1,6 +1,7 @@
 //! `sluice run` of a `config.txt` of the ns-3 simulators of HPCC and ConWeave.
 
 mod page;
+mod targets;
 
 use super::RunArgs;
 use crate::console::fail::{Failure, reason};
@@ -9,16 +10,18 @@ use crate::console::interrupt::interrupt_flag;
 use crate::console::progress::{Bar, eta_of_sending};
 use crate::console::terminal;
 use crate::console::text_file;
-use crate::output::files::{self, Folder, in_folder, pretty};
+use crate::output::files::{self, Folder, pretty};
 use serde_json::{Value, json};
 use sluice_asic::units::Duration;
 use sluice_catalogue::Catalogue;
 use sluice_pcaps::capture::unpacked;
 use sluice_scenario::ns3::{Config, Experiment, Outcome, Progress, Text};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+use targets::Target;
 
 /// Most bytes of an unpacked list of flows.
 const LONGEST: u64 = 1 << 30;
@@ -98,8 +101,16 @@ pub(super) fn run(
     }
     let mut out = terminal::results(as_json);
     let (mut values, mut runs, mut deadlocked) = (Vec::new(), Vec::new(), false);
-    let (mut folder, several) = (Folder::of("run"), sources.len() > 1);
-    for source in sources {
+    let several = sources.len() > 1;
+    let mut taken = BTreeSet::from([files::MANIFEST.to_owned()]);
+    let targets = sources.iter().map(|source| match args.output.as_deref() {
+        None => targets::as_named(&source.config, &source.base),
+        Some(dir) => targets::in_output(&source.config, dir, several, &mut taken),
+    });
+    let targets: Vec<Vec<Target>> = targets.collect::<Result<_, _>>()?;
+    let names = targets.iter().flatten().map(|target| target.name.as_str());
+    let mut folder = Folder::asked("run", args.output.as_ref(), names)?;
+    for (source, targets) in sources.into_iter().zip(&targets) {
         let [topology, flows] = ["TOPOLOGY_FILE", "FLOW_FILE"].map(|key| source.read(key));
         let (topology, flows) = (topology?, flows?);
         let mut experiment = Experiment::new(
@@ -112,9 +123,13 @@ pub(super) fn run(
         experiment.cut(args.flows.unwrap_or(usize::MAX));
         experiment.notes.iter().for_each(|note| terminal::note(format_args!("{note}\n")));
         let outcome = run_one(&experiment, args.threads.get(), catalogue)?;
-        let written = match args.output.as_deref() {
-            None => write(&source, &outcome)?,
-            Some(dir) => write_into(&source, several, &outcome, (dir, &mut folder))?,
+        let warnings = outcome.warnings.iter().map(|text| format!("warning: {text}"));
+        let first = experiment.notes.len();
+        experiment.notes.extend(warnings);
+        experiment.notes[first..].iter().for_each(|note| terminal::note(format_args!("{note}\n")));
+        let written = match &mut folder {
+            None => write(targets, &outcome)?,
+            Some(folder) => write_into(&source, targets, &outcome, folder)?,
         };
         let text = report(&experiment, all, &outcome, &written);
         match as_json {
@@ -122,9 +137,7 @@ pub(super) fn run(
             false => write!(out, "{text}")?,
         }
         if outcome.interrupted {
-            if let Some(dir) = &args.output {
-                folder.finish(dir)?;
-            }
+            folder.map_or(Ok(()), Folder::finish)?;
             return Err(Failure::Interrupted);
         }
         deadlocked |= !outcome.deadlocks.is_empty();
@@ -132,9 +145,7 @@ pub(super) fn run(
             runs.push(page::Run { experiment, outcome, text });
         }
     }
-    if let Some(dir) = &args.output {
-        folder.finish(dir)?;
-    }
+    folder.map_or(Ok(()), Folder::finish)?;
     if let Some(path) = &args.html {
         files::write(
             path,
@@ -168,49 +179,42 @@ fn run_one(experiment: &Experiment, threads: usize, catalogue: &Catalogue) -> Re
     outcome.map_err(|e| Failure::input(format!("{}: {e}", experiment.config.origin)))
 }
 
-/// Keys of the files that a config names, and their texts.
-fn texts(outcome: &Outcome) -> impl Iterator<Item = (&'static str, &String)> {
-    let files = [
-        ("FCT_OUTPUT_FILE", Some(&outcome.fct)),
-        ("PFC_OUTPUT_FILE", Some(&outcome.pfc)),
-        ("QLEN_MON_FILE", outcome.qlen.as_ref()),
-        ("CNP_OUTPUT_FILE", outcome.cnp.as_ref()),
-    ];
-    files.into_iter().filter_map(|(key, text)| Some((key, text?)))
+/// Returns the text of the file that a key names; `None` if the run has none.
+fn text_of<'a>(outcome: &'a Outcome, key: &str) -> Option<&'a String> {
+    match key {
+        "FCT_OUTPUT_FILE" => Some(&outcome.fct),
+        "PFC_OUTPUT_FILE" => Some(&outcome.pfc),
+        "QLEN_MON_FILE" => outcome.qlen.as_ref(),
+        _ => outcome.cnp.as_ref(),
+    }
 }
 
-/// Writes the files that the config names, below the folder from which its names count, and returns their paths.
-fn write(source: &Source, outcome: &Outcome) -> Result<Vec<PathBuf>, Failure> {
+/// Writes the files that the config names where it says, and returns their paths.
+fn write(targets: &[Target], outcome: &Outcome) -> Result<Vec<PathBuf>, Failure> {
     let mut written = Vec::new();
-    for (key, text) in texts(outcome) {
-        let path = in_folder(&source.base, source.config.text(key)).map_err(|e| {
-            let help = "-o DIR writes the file into DIR under its last name";
-            Failure::with_help(format!("{}: {key}: {e}", source.config.origin), help)
-        })?;
-        files::write(&path, text)?;
-        written.push(path);
+    for Target { key, path, .. } in targets {
+        if let Some(text) = text_of(outcome, key) {
+            files::write(path, text)?;
+            written.push(path.clone());
+        }
     }
     Ok(written)
 }
 
-/// Writes the files that the config names into an output folder under their last names, with that of the config in front if there are
-/// several configs, and returns their paths.
+/// Writes the files that the config names into an output folder, and returns their paths.
 fn write_into(
     source: &Source,
-    several: bool,
+    targets: &[Target],
     outcome: &Outcome,
-    (dir, folder): (&Path, &mut Folder),
+    folder: &mut Folder,
 ) -> Result<Vec<PathBuf>, Failure> {
     let mut written = Vec::new();
-    for (key, text) in texts(outcome) {
-        let last = Path::new(source.config.text(key)).file_name().unwrap_or_default().to_string_lossy();
-        let stem = Path::new(&source.config.origin).file_stem().unwrap_or_default().to_string_lossy();
-        let mut name = if several { format!("{stem}.{last}") } else { last.into_owned() };
-        if written.contains(&dir.join(&name)) {
-            name = format!("{key}.{name}");
+    for Target { key, name, path } in targets {
+        if let Some(text) = text_of(outcome, key) {
+            let what = format!("{key} of {}", source.config.origin);
+            folder.text(name, "text/plain", &what, text)?;
+            written.push(path.clone());
         }
-        folder.text(dir, &name, "text/plain", &format!("{key} of {}", source.config.origin), text)?;
-        written.push(dir.join(name));
     }
     Ok(written)
 }

@@ -5,9 +5,11 @@ use sluice_asic::port::DevPort;
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{
-    End, LinkChange, LinkDrop, LinkEvent, LinkId, LinkSetup, Network, NetworkSetup, SwitchId, Way,
+    End, LinkChange, LinkDrop, LinkEvent, LinkId, LinkSetup, Misaddressed, Network, NetworkSetup, SwitchId,
+    Way,
 };
 use sluice_switch::RxFrame;
+use std::net::Ipv4Addr;
 
 const DELAY: Duration = Duration::from_nanos(700);
 
@@ -173,4 +175,45 @@ fn frames_on_ports_without_a_cable_are_lost() {
     assert_eq!(run(None), (3, 0, vec![]));
     assert_eq!(run(Some(vec![End::new(SwitchId(1), 9)])), (1, 2, vec![(dev(8), 2)]));
     assert_eq!(run(Some(vec![])), (0, 3, vec![(dev(8), 2), (dev(9), 1)]));
+}
+
+/// A host takes frames for itself, for several receivers and for addresses that no host has; not those for another host.
+#[test]
+fn frames_for_another_host_are_lost() {
+    let ip = |host: u8| Ipv4Addr::new(10, 0, 0, host);
+    let ipv4 = |receiver: u8, host: u8| {
+        let mut bytes = frame(&[1, 9], 64);
+        // Two hops move the third element of the path to the front.
+        bytes[4] = receiver;
+        bytes[12..14].copy_from_slice(&[8, 0]);
+        bytes[30..34].copy_from_slice(&ip(host).octets());
+        bytes
+    };
+    let all = [ipv4(2, 1), ipv4(2, 2), ipv4(3, 2), ipv4(2, 3), ipv4(2, 77)];
+    let frames: Vec<Into> = all
+        .into_iter()
+        .zip(0..)
+        .map(|(bytes, n)| Into { switch: 0, front: 4, ps: n * 1_000_000, bytes })
+        .collect();
+    let run = |addresses: &[(Ipv4Addr, End)]| {
+        let setup = NetworkSetup { addresses: addresses.to_vec(), ..chain(2, DELAY) };
+        let mut network = Network::new(setup, &Catalogue::new()).unwrap();
+        inject(&mut network, &frames);
+        let mut seen = Recorder::default();
+        network.drain(Time::from_nanos(1_000_000), &mut seen).unwrap();
+        let totals = network.totals();
+        assert!(totals.is_conserved());
+        assert_eq!(seen.delivered().count() as u64, totals.delivered);
+        let lost: Vec<(u16, Misaddressed)> = network.misaddressed(SwitchId(1)).collect();
+        (totals.delivered, totals.link_drops[LinkDrop::WrongHost as usize], lost)
+    };
+    assert_eq!(run(&[]), (5, 0, vec![]));
+    let hosts = [
+        (ip(1), End::new(SwitchId(1), 9)),
+        (ip(2), End::new(SwitchId(0), 9)),
+        (ip(3), End::new(SwitchId(1), 8)),
+    ];
+    // The second and fourth frame are lost; the third has a group of receivers.
+    let lost = Misaddressed { host: ip(1), first: ip(2), frames: 2 };
+    assert_eq!(run(&hosts), (3, 2, vec![(dev(9), lost)]));
 }

@@ -16,7 +16,8 @@ mod rules;
 mod tests;
 mod words;
 
-use super::{code, lex, numbers, property, source};
+use super::{code, lex, numbers, property};
+use sluice_asic::limits;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -136,8 +137,11 @@ pub const CLASSES: [(&str, &str, &str); 9] = [
 #[must_use]
 pub fn limits() -> [(&'static str, u128); 6] {
     [
-        ("Bytes of a text", source::MAX_TEXT as u128),
-        ("Declarations of the program, with fields and parser states", source::MAX_ITEMS as u128),
+        ("Bytes of a text", limits::PROGRAM_TEXT_BYTES.default.into()),
+        (
+            "Declarations of the program, with fields and parser states",
+            limits::PROGRAM_TEXT_ITEMS.default.into(),
+        ),
         ("Levels of nested blocks, conditions and values", code::MAX_DEPTH.into()),
         ("Parts of a condition of a control block, and slices of a value", code::MAX_DEPTH.into()),
         ("Levels of parentheses in a number that is computed", numbers::MAX_DEPTH.into()),

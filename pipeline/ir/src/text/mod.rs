@@ -99,7 +99,7 @@ use crate::Program;
 pub(crate) use lex::is_plain as is_plain_name;
 pub use parts::{FileParts, RoleDecl, RolePlace, RouteValue, RoutesDecl};
 pub use property::{Moment, PropertyDecl, Test, Value};
-pub use source::{MAX_TEXT, Source, SourceParam, VERSION};
+pub use source::{Source, SourceParam, VERSION};
 
 /// Syntax error: the token found, and the tokens expected in its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

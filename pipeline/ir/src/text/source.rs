@@ -7,14 +7,11 @@ use super::parts::{self, FileParts};
 use super::scope::Scope;
 use super::{decls, numbers, scan};
 use crate::{Loc, ParamValue, Program};
+use sluice_asic::limits;
 use std::collections::BTreeMap;
 
 /// Version of the text form that this module reads and that [`print`](super::print) writes.
 pub const VERSION: u32 = 1;
-/// Longest text in bytes, 1 MiB. The text of the largest shipped program has less than a tenth of it.
-pub const MAX_TEXT: usize = 1 << 20;
-/// Most declarations of a text, with fields and parser states. More than this fit on no chip.
-pub(super) const MAX_ITEMS: usize = 1 << 14;
 
 /// A parameter that `param NAME = NUMBER : LOW .. HIGH;` declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,13 +66,14 @@ impl Source {
     /// Refuses a text of another version, a text that is too long, and the text at the first token that begins no
     /// declaration. Bodies of declarations are read by [`Source::build`].
     pub fn read(text: &str, file: &'static str) -> Result<Source, ParseError> {
-        if text.len() > MAX_TEXT {
+        let limit = &limits::PROGRAM_TEXT_BYTES;
+        if limit.is_below(text.len()) {
             return Err(ParseError {
                 line: 1,
                 col: 1,
                 found: format!("a text of {} bytes", text.len()),
-                expected: format!("at most {MAX_TEXT} bytes"),
-                help: String::new(),
+                expected: format!("at most {} bytes", limit.get()),
+                help: limit.advice(),
             });
         }
         let tokens = lex::tokens(text, file)?;
@@ -123,13 +121,15 @@ impl Source {
         }
         let tokens = numbers::expand(&self.program, &values)?;
         let items = scan::items(&tokens)?;
-        if let Some(item) = items.get(MAX_ITEMS) {
+        let limit = &limits::PROGRAM_TEXT_ITEMS;
+        let most = usize::try_from(limit.get()).unwrap_or(usize::MAX);
+        if let Some(item) = items.get(most) {
             return Err(ParseError {
                 line: item.loc.line,
                 col: item.loc.col,
-                found: format!("declaration {}", MAX_ITEMS + 1),
-                expected: format!("at most {MAX_ITEMS} declarations, fields and states"),
-                help: String::new(),
+                found: format!("declaration {}", most + 1),
+                expected: format!("at most {most} declarations, fields and states"),
+                help: limit.advice(),
             });
         }
         self.names_differ(&items)?;

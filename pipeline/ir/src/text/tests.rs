@@ -299,7 +299,7 @@ fn mistakes_in_parameters_have_a_place_and_a_remedy() {
     }
     let nested = COUNTING.replace("16w(last", &format!("16w({}last", "(".repeat(1000)));
     assert!(parse(&nested).unwrap_err().expected.contains("levels of parentheses"));
-    assert!(parse(&" ".repeat(super::MAX_TEXT + 1)).unwrap_err().expected.contains("1048576 bytes"));
+    assert!(parse(&" ".repeat((1 << 20) + 1)).unwrap_err().expected.contains("1048576 bytes"));
     let many = format!("program many; metadata : ingress {{ {} }}", "bit<1> m.a;".repeat(20_000));
     assert!(parse(&many).unwrap_err().expected.contains("at most 16384 declarations"));
 }

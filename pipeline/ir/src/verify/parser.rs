@@ -9,6 +9,7 @@ use crate::{
     SelectArm, SelectKey, StateData,
 };
 use sluice_asic::gress::Gress;
+use sluice_asic::limits;
 use std::collections::BTreeSet;
 
 pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
@@ -19,8 +20,12 @@ pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
     match UnrolledParser::of(p, gress) {
         Err(UnrollError::Loop(cycle)) => d.push(loops(p, &cycle)),
         Err(UnrollError::TooMany) => {
-            let text = format!("the {gress} parser unrolls into too many states");
-            let help = "bound its loops by a shorter stack or a smaller largest counter";
+            let limit = &limits::PARSER_NODES;
+            let text = format!("the {gress} parser unrolls into more than {} states", limit.get());
+            let help = format!(
+                "bound its loops by a shorter stack or a smaller largest counter; {}",
+                limit.advice()
+            );
             d.push(Diag::error(Loc::default(), text).help(help));
         }
         Ok(unrolled) => {

@@ -3,11 +3,12 @@
 use super::Checker;
 use super::ty::{Ty, TyKind};
 use super::type_use::counted;
-use super::value::{MAX_NUMBERS, Value, fits, wrap};
+use super::value::{Value, fits, wrap};
 use crate::diagnostic::{Class, Diagnostic};
 use crate::names::Symbol;
 use crate::source::Span;
 use crate::syntax::ast::{DeclId, Direction, ExprId, ExprKind, Name};
+use sluice_asic::limits;
 
 /// The place that wants a type, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -188,9 +189,10 @@ impl<'a> Checker<'a> {
     pub(super) fn collect(&mut self, expr: ExprId, elements: &[ExprId]) {
         let values = || elements.iter().map(|element| self.out.values.get(element));
         let numbers = values().map(|value| value.map_or(0, Value::numbers));
-        if numbers.fold(0, usize::saturating_add) > MAX_NUMBERS {
+        let limit = &limits::P4_CONSTANT_NUMBERS;
+        if limit.is_below(numbers.fold(0, usize::saturating_add)) {
             let at = self.ast.exprs[expr].span;
-            let message = format!("the constant has more than {MAX_NUMBERS} numbers");
+            let message = format!("the constant has more than {} numbers; {}", limit.get(), limit.advice());
             self.error(Class::Limit, at, message);
             self.out.values.remove(&expr);
             self.out.expr_types[expr] = Ty::UNKNOWN;

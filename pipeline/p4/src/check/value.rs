@@ -11,9 +11,6 @@ use num_bigint::{BigInt, Sign};
 /// The greatest width of a type, in bits.
 pub const MAX_WIDTH: u32 = 2048;
 
-/// The greatest number of numbers in a constant list. Constants can contain each other, and so grow beyond any memory.
-pub(super) const MAX_NUMBERS: usize = 1 << 16;
-
 /// A value that is known at compile time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {

@@ -2,14 +2,13 @@
 
 use super::code::Code;
 use super::name::{full_name, is_hidden, join};
-use super::{
-    Action, Binding, Block, BlockId, Gress, MAX_INSTANCES, Object, ObjectId, Pipe, Table, ValueSet, evaluate,
-};
+use super::{Action, Binding, Block, BlockId, Gress, Object, ObjectId, Pipe, Table, ValueSet, evaluate};
 use crate::check::{Checked, Construction, Ty, TyKind, type_params};
 use crate::diagnostic::{Class, Diagnostic, Diagnostics};
 use crate::source::Span;
 use crate::syntax::ast::{Ast, DeclId, DeclKind, ExprId, ExprKind};
 use rustc_hash::FxHashMap;
+use sluice_asic::limits;
 use sluice_entity::EntityMap;
 
 /// The state of an elaboration.
@@ -237,14 +236,13 @@ impl Builder<'_> {
     ) -> Result<Binding, Reported> {
         let pipe = &self.pipe;
         let instances = pipe.blocks.len() + pipe.objects.len() + pipe.tables.len() + pipe.actions.len();
-        if instances >= MAX_INSTANCES {
+        let limit = &limits::P4_INSTANCES;
+        if limit.is_below(instances + 1) {
             let at = instance.map_or(Span::NONE, |decl| self.ast.decls[decl].name.span);
-            let message = format!("the program has more than {MAX_INSTANCES} instances");
-            return Err(self.error(
-                at,
-                message,
-                "controls that contain each other multiply; instantiate fewer",
-            ));
+            let message = format!("the program has more than {} instances", limit.get());
+            let help =
+                format!("controls that contain each other multiply; instantiate fewer. {}", limit.advice());
+            return Err(self.error(at, message, &help));
         }
         let args: Result<Vec<Option<Binding>>, Reported> =
             made.args.iter().map(|arg| arg.map(|arg| self.argument(block, arg)).transpose()).collect();

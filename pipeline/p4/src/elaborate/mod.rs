@@ -33,9 +33,6 @@ entities! {
     ValueSetId = "value_set";
 }
 
-/// The greatest number of instances of a pipe. A few lines of nested controls can ask for any number.
-pub const MAX_INSTANCES: usize = 100_000;
-
 /// Elaborates the first pipe of a checked program. Returns `None` after an error, which goes to `diagnostics`. A program with
 /// several pipes gets a warning. The types of `checked` grow by those of instances of generic parsers and controls.
 pub fn elaborate(ast: &Ast, checked: &mut Checked, diagnostics: &mut Diagnostics) -> Option<Pipe> {

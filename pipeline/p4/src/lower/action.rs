@@ -20,10 +20,8 @@ use crate::elaborate::Binding;
 use crate::source::Span;
 use crate::syntax::ast::{Block, DeclId, DeclKind, Direction, ExprId, ExprKind, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
+use sluice_asic::limits;
 use sluice_ir::{self as ir, Expr, Intrinsic, Primitive, PrimitiveKind};
-
-/// The greatest number of statements that are lowered in bodies, those of called actions once for each call, tries included.
-const MAX_STATEMENTS: u32 = 10_000;
 
 /// What a field has after a write in the same body.
 #[derive(Clone, Debug)]
@@ -104,7 +102,7 @@ impl Lower<'_> {
 
     /// Returns true if no more statements are lowered, which an error has said.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.statements > MAX_STATEMENTS
+        limits::P4_STATEMENTS.is_below(self.statements)
     }
 
     fn straight(&mut self, frame: &mut Frame, stmt: &Stmt) -> Res<()> {
@@ -113,14 +111,14 @@ impl Lower<'_> {
         }
         self.statements += 1;
         if self.is_exhausted() {
+            let limit = &limits::P4_STATEMENTS;
             let text = format!(
-                "bodies of actions have more than {MAX_STATEMENTS} statements after calls are inlined"
+                "bodies of actions have more than {} statements after calls are inlined",
+                limit.get()
             );
-            return Err(self.refuse(
-                stmt.span,
-                text,
-                "do actions call others several times, and these others again?",
-            ));
+            let help =
+                format!("do actions call others several times, and these others again? {}", limit.advice());
+            return Err(self.refuse(stmt.span, text, help));
         }
         match &stmt.kind {
             StmtKind::Empty => Ok(()),

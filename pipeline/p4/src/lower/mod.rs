@@ -141,7 +141,7 @@ struct Lower<'a> {
     /// The straight code under construction.
     body: action::Body,
     /// Statements of bodies that were lowered so far.
-    statements: u32,
+    statements: usize,
     /// True in blocks whose values the hash unit computes.
     in_hash: bool,
     /// Values of calls that an earlier statement computes.

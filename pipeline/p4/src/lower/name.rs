@@ -39,18 +39,29 @@ pub(super) enum Space {
 }
 
 /// The names that are taken.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Names {
     taken: FxHashSet<(Space, String)>,
     /// The next number to try after a name.
     next: FxHashMap<(Space, String), u32>,
+    /// Changes of both, in order.
+    log: Vec<Change>,
+}
+
+/// A change, as what it takes to undo it.
+#[derive(Debug)]
+enum Change {
+    /// A name was taken.
+    Taken(Space, String),
+    /// A number after a name was used; holds the next number before.
+    Numbered(Space, String, Option<u32>),
 }
 
 impl Names {
     /// Takes a name; with a number after it if another part has the name. Characters that no name has become `_`.
     pub(super) fn take(&mut self, space: Space, wanted: &str) -> String {
         let name = plain(wanted);
-        match self.taken.insert((space, name.clone())) {
+        match self.insert(space, &name) {
             true => name,
             false => self.take_second(space, wanted),
         }
@@ -59,12 +70,40 @@ impl Names {
     /// Takes a name with a number after it: another part will have the name itself.
     pub(super) fn take_second(&mut self, space: Space, wanted: &str) -> String {
         let plain = plain(wanted);
-        let number = self.next.entry((space, plain.clone())).or_insert(2);
+        let known = self.next.get(&(space, plain.clone())).copied();
+        self.log.push(Change::Numbered(space, plain.clone(), known));
+        let mut number = known.unwrap_or(2);
         loop {
             let name = format!("{plain}_{number}");
-            *number += 1;
-            if self.taken.insert((space, name.clone())) {
+            number += 1;
+            if self.insert(space, &name) {
+                self.next.insert((space, plain), number);
                 return name;
+            }
+        }
+    }
+
+    /// Takes a name; returns false if another part has it.
+    fn insert(&mut self, space: Space, name: &str) -> bool {
+        let is_new = self.taken.insert((space, name.to_owned()));
+        if is_new {
+            self.log.push(Change::Taken(space, name.to_owned()));
+        }
+        is_new
+    }
+
+    /// Returns the state to which [`Names::go_back`] can return.
+    pub(super) fn mark(&self) -> usize {
+        self.log.len()
+    }
+
+    /// Gives up the names that were taken since a mark.
+    pub(super) fn go_back(&mut self, mark: usize) {
+        for change in self.log.drain(mark..).rev() {
+            match change {
+                Change::Taken(space, name) => _ = self.taken.remove(&(space, name)),
+                Change::Numbered(space, name, None) => _ = self.next.remove(&(space, name)),
+                Change::Numbered(space, name, Some(number)) => _ = self.next.insert((space, name), number),
             }
         }
     }

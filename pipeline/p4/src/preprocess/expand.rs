@@ -4,10 +4,11 @@
 //! expansion disables its macro while it is read: the macro's name in it is painted, and never expands again.
 
 use super::define::Macro;
-use super::{Flags, MAX_EXPANDED, MAX_NESTING, Preprocessor, Punct, Token, TokenKind};
+use super::{Flags, MAX_NESTING, Preprocessor, Punct, Token, TokenKind};
 use crate::diagnostic::{Class, Diagnostic};
 use crate::names::Symbol;
 use crate::source::Span;
+use sluice_asic::limits;
 use std::rc::Rc;
 
 /// A list of tokens that is read before the file.
@@ -141,9 +142,13 @@ impl Preprocessor<'_> {
             return;
         }
         self.expanded += tokens.len();
-        if self.expanded > MAX_EXPANDED {
-            let message = format!("macros make more than {MAX_EXPANDED} tokens");
-            let help = "does each of a chain of macros use the one before it several times?";
+        let limit = &limits::P4_MACRO_TOKENS;
+        if limit.is_below(self.expanded) {
+            let message = format!("macros make more than {} tokens", limit.get());
+            let help = format!(
+                "does each of a chain of macros use the one before it several times? {}",
+                limit.advice()
+            );
             return self.stop(Diagnostic::error(Class::Limit, self.outermost(used_at), message).help(help));
         }
         let spelled: Vec<Span> = tokens.iter().map(|token| token.span).collect();

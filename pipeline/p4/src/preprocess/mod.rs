@@ -7,8 +7,9 @@
 //!
 //! In addition, a number has no points, so `1..5` is three tokens.
 //!
-//! Bounds: [`MAX_INCLUDES`] files inside each other, [`MAX_INCLUDED`] in all, [`MAX_NESTING`] conditions, arguments or parentheses inside each other,
-//! [`MAX_EXPANDED`] tokens from macros, [`MAX_TEXT`] bytes in a word or string from a macro. A program beyond a bound has one error, and preprocessing ends.
+//! Bounds: [`MAX_INCLUDES`] files inside each other, [`MAX_NESTING`] conditions, arguments or parentheses inside each other, and the
+//! [`limits`] of included files, tokens from macros, and bytes in a word or string from a macro. A program beyond a bound has one error, and
+//! preprocessing ends.
 
 mod condition;
 mod conditional;
@@ -35,20 +36,15 @@ use define::Macro;
 use expand::Context;
 use lex::{Lexer, Mistake};
 use rustc_hash::FxHashSet;
+use sluice_asic::limits;
 use sluice_entity::Entity;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// The greatest number of files that include each other.
 pub const MAX_INCLUDES: usize = 64;
-/// The greatest number of times that files are included in all, and of their bytes.
-pub const MAX_INCLUDED: (usize, usize) = (5_000, 64 << 20);
 /// The greatest number of conditions, of arguments with macros in them, or of parentheses in a condition, inside each other.
 pub const MAX_NESTING: usize = 200;
-/// The greatest number of bytes of a word or string that a macro makes.
-pub const MAX_TEXT: usize = 65_536;
-/// The greatest number of tokens that all expansions of a program make.
-pub const MAX_EXPANDED: usize = 2_000_000;
 
 /// Files of architectures that Sluice does not have, and the name of each.
 const OTHER_ARCHITECTURES: [(&str, &str); 9] = [
@@ -231,12 +227,18 @@ impl Preprocessor<'_> {
             Ok(loaded) => {
                 let (files, bytes) = (self.included.0 + 1, self.included.1 + loaded.text.len());
                 self.included = (files, bytes);
-                if files > MAX_INCLUDED.0 || bytes > MAX_INCLUDED.1 {
-                    let (most, most_bytes) = MAX_INCLUDED;
+                let (most, most_bytes) = (&limits::P4_INCLUDES, &limits::P4_INCLUDED_BYTES);
+                let few = !most.is_below(files);
+                if !few || most_bytes.is_below(bytes) {
+                    let (limit, most, most_bytes) =
+                        (if few { most_bytes } else { most }, most.get(), most_bytes.get());
                     let message = format!(
                         "file `{name}` makes {files} includes of {bytes} bytes, at most {most} of {most_bytes} are read"
                     );
-                    let help = "do files include others twice? begin them with #ifndef and #define, or with #pragma once";
+                    let help = format!(
+                        "do files include others twice? begin them with #ifndef and #define, or with #pragma once; {}",
+                        limit.advice()
+                    );
                     return self.stop(Diagnostic::error(Class::Limit, at, message).help(help));
                 }
                 self.enter_text(&loaded.name, loaded.text, at)
@@ -272,10 +274,10 @@ impl Preprocessor<'_> {
     /// Reports a word or string that is too long, and ends preprocessing.
     fn too_long(&mut self, at: Span) {
         let at = self.outermost(at);
-        let message = format!("a macro makes a word or string of more than {MAX_TEXT} bytes");
-        self.stop(
-            Diagnostic::error(Class::Limit, at, message).help("do its arguments contain its own results?"),
-        );
+        let limit = &limits::P4_WORD_BYTES;
+        let message = format!("a macro makes a word or string of more than {} bytes", limit.get());
+        let help = format!("do its arguments contain its own results? {}", limit.advice());
+        self.stop(Diagnostic::error(Class::Limit, at, message).help(help));
     }
 
     fn full(at: Span) -> Diagnostic {

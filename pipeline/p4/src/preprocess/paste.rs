@@ -1,7 +1,8 @@
 //! `##`: one token of two.
 
-use super::{Flags, MAX_TEXT, Preprocessor, Punct, Token, TokenKind};
+use super::{Flags, Preprocessor, Punct, Token, TokenKind};
 use crate::names::Symbol;
+use sluice_asic::limits;
 use sluice_entity::Entity;
 
 impl Preprocessor<'_> {
@@ -20,7 +21,7 @@ impl Preprocessor<'_> {
         let symbol = match kind {
             TokenKind::Word | TokenKind::Number => {
                 let text = format!("{}{}", self.names.text(left.symbol), self.names.text(right.symbol));
-                if text.len() > MAX_TEXT {
+                if limits::P4_WORD_BYTES.is_below(text.len()) {
                     self.too_long(right.span);
                 }
                 self.names.intern(&text)

@@ -2,7 +2,8 @@
 
 use super::define::{Macro, Piece, Role};
 use super::expand::Argument;
-use super::{Flags, MAX_TEXT, Preprocessor, Punct, Token, TokenKind};
+use super::{Flags, Preprocessor, Punct, Token, TokenKind};
+use sluice_asic::limits;
 
 /// An argument, as it is written and, once it was needed, expanded.
 struct Operand {
@@ -56,7 +57,7 @@ impl Preprocessor<'_> {
                     operands[param].expanded = Some(expanded);
                 }
             }
-            if self.stopped || out.tokens.len() > super::MAX_EXPANDED {
+            if self.stopped || limits::P4_MACRO_TOKENS.is_below(out.tokens.len()) {
                 break;
             }
         }
@@ -118,7 +119,7 @@ impl Preprocessor<'_> {
             } else {
                 text.push_str(&spelling);
             }
-            if text.len() > MAX_TEXT {
+            if limits::P4_WORD_BYTES.is_below(text.len()) {
                 self.too_long(token.span);
                 break;
             }

@@ -22,6 +22,8 @@ pub(super) struct File {
     pub(super) base: u32,
     pub(super) name: Arc<str>,
     pub(super) text: Arc<str>,
+    /// Offsets of the line feeds.
+    pub(super) line_ends: Vec<u32>,
     /// The `#include` that this reading belongs to.
     pub(super) included_at: Span,
     /// Line markers: the offset of the first byte after the marker's line, and that byte's line and file name.
@@ -104,7 +106,9 @@ impl SourceMap {
     pub fn add_file(&mut self, name: &str, text: Arc<str>, included_at: Span) -> Result<FileId, Full> {
         let id = self.files.next_key();
         let base = self.reserve(text.len(), Chunk::File(id))?;
-        self.files.push(File { base, name: name.into(), text, included_at, markers: Vec::new() });
+        let ends = text.bytes().zip(0..).filter(|(byte, _)| *byte == b'\n');
+        let line_ends = ends.map(|(_, at)| at).collect();
+        self.files.push(File { base, name: name.into(), text, line_ends, included_at, markers: Vec::new() });
         Ok(id)
     }
 

@@ -73,9 +73,9 @@ impl SourceMap {
         let offset = offset.min(file.text.len());
         let marker = file.markers.iter().rev().find(|marker| marker.offset <= offset);
         let (name, first, from) = marker.map_or((&file.name, 1, 0), |m| (&m.name, m.line, m.offset));
-        let text = file.text.as_bytes();
-        let lines = text.get(from..offset).unwrap_or_default().iter().filter(|&&byte| byte == b'\n').count();
-        let start = text[..offset].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let before = |offset: usize| file.line_ends.partition_point(|end| (*end as usize) < offset);
+        let lines = before(offset).saturating_sub(before(from));
+        let start = before(offset).checked_sub(1).map_or(0, |last| file.line_ends[last] as usize + 1);
         let column = file.text.get(start..offset).map_or(offset - start, |text| text.chars().count());
         (name, first.saturating_add(lines as u32), column as u32 + 1)
     }

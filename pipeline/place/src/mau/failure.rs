@@ -14,6 +14,7 @@ use sluice_asic::gress::Gress;
 use sluice_ir::cfg::{Cfg, NodeKind};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Loc, Program, words};
+use std::collections::BTreeMap;
 
 /// Reports all nodes without a place, and the resource that ran out first.
 ///
@@ -27,7 +28,11 @@ pub(super) fn failure(
     pending: &[Vec<usize>],
 ) -> TablesFailed {
     let stages = schedule.pools.len();
-    let of = |i: usize| schedule.missed.iter().find(|m| m.demand == i);
+    let mut first_missed: BTreeMap<usize, usize> = BTreeMap::new();
+    for (at, missed) in schedule.missed.iter().enumerate() {
+        first_missed.entry(missed.demand).or_insert(at);
+    }
+    let of = |i: usize| first_missed.get(&i).map(|&at| &schedule.missed[at]);
     let mut order: Vec<usize> = pending.iter().flatten().copied().collect();
     // Nodes that were short of a resource come before nodes that only wait for them.
     order.sort_by_key(|&i| (of(i).is_none(), graph.min_stage(schedule.demands[i].owner), i));

@@ -39,6 +39,7 @@ use super::deps::DependencyGraph;
 use super::next_table::{self, LongBranch};
 use super::nofit::Exhausted;
 use super::options::{Objective, Optimisation, Options};
+use super::steps::Steps;
 use super::timing;
 use delay_search::EarliestStages;
 use demand::{Demand, Lookup};
@@ -125,11 +126,13 @@ impl From<Vec<Diag>> for TablesFailed {
 
 /// What a call of [`place`] tries.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Search {
+pub(crate) struct Search<'a> {
     /// True if nodes with longer chains after them come first, and not those with an earlier earliest stage.
     pub(crate) chains_first: bool,
     /// True if nodes are delayed until every outcome has a carrier.
     pub(crate) last_resort: bool,
+    /// The budget of the placement.
+    pub(crate) steps: &'a Steps,
 }
 
 fn longest(graph: &DependencyGraph) -> u32 {
@@ -150,10 +153,15 @@ pub(crate) fn place(
     cfgs: &[Cfg; 2],
     phv: &PhvAllocation,
     graph: &DependencyGraph,
-    search: Search,
+    search: Search<'_>,
 ) -> Result<PlacedTables, TablesFailed> {
+    let out_of_steps = || TablesFailed { is_final: true, ..TablesFailed::from(Vec::new()) };
     let view = PhvView::new(chip, phv);
     let demands = demands(program, chip, cfgs, &view)?;
+    // Each pair of nodes is compared a few times.
+    if !search.steps.take(demands.len().saturating_pow(2).saturating_mul(8) + graph.edges.len()) {
+        return Err(out_of_steps());
+    }
     let clusters = cluster::clusters(program, cfgs, graph, &demands)?;
     check_pins(chip, graph, &demands)?;
     let relations = Relations::of(program, &view, &demands, cfgs, graph);
@@ -166,10 +174,15 @@ pub(crate) fn place(
             computations: Vec::new(),
             shared_hashes: options.may(Optimisation::SharedHashes),
             randoms,
+            steps: search.steps,
         };
         let mut schedule = Schedule::new(&demands, cfgs, graph, &relations, clusters.clone(), fit, variant);
         schedule.delay(earliest);
         let pending = schedule.run(&|v: Var| sluice_ir::words::var(program, v));
+        // The carriers of outcomes are found by comparing nodes once more.
+        if !search.steps.take(demands.len().saturating_pow(2)) {
+            return Err(out_of_steps());
+        }
         if !pending.is_empty() {
             return Err(failure::failure(program, &mut schedule, graph, &pending));
         }
@@ -207,6 +220,7 @@ pub(crate) fn place(
             match attempt(variant, &EarliestStages::new()) {
                 Ok(next) if better(&next, &best) => best = Some((next, variant)),
                 Ok(_) => {}
+                Err(failed) if failed.is_final => return Err(failed),
                 Err(failed) if needs_more_tcam(chip, &demands) => {
                     return Err(TablesFailed { is_final: true, ..failed });
                 }

@@ -7,6 +7,7 @@ use super::super::deps::{Dependency, DependencyGraph};
 use super::demand::Demand;
 use sluice_ir::Program;
 use sluice_ir::cfg::{Cfg, NodeKind, Var};
+use std::collections::BTreeMap;
 
 /// Dependency of one node on another.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,8 @@ pub(crate) struct Relations {
     pub(crate) conflicts: Vec<Vec<(usize, Option<Var>)>>,
     /// True for nodes of its gress that no packet runs with it.
     pub(crate) exclusive: Vec<Vec<bool>>,
+    /// Nodes that wait for it.
+    pub(crate) waiting: Vec<Vec<usize>>,
     /// Nodes on whose outcomes it runs, outermost first.
     pub(crate) deciders: Vec<Vec<usize>>,
     /// Nodes that run directly on its outcome.
@@ -49,22 +52,26 @@ impl Relations {
         cfgs: &[Cfg; 2],
         graph: &DependencyGraph,
     ) -> Relations {
-        let index = |owner| demands.iter().position(|d| d.owner == owner);
-        let waits: Vec<Vec<Wait>> = demands
-            .iter()
-            .map(|d| {
-                let edges = graph.before(d.owner);
-                edges
-                    .filter_map(|e| {
-                        let (on, distance) = (index(e.from)?, e.kind.distance()?);
-                        Some(Wait { on, distance, kind: e.kind, var: e.var })
-                    })
-                    .collect()
-            })
-            .collect();
-        let conflicts = demands
-            .iter()
-            .map(|d| graph.conflicts(d.owner).filter_map(|(o, e)| Some((index(o)?, e.var))).collect());
+        let of_owner: BTreeMap<Owner, usize> =
+            demands.iter().enumerate().map(|(i, d)| (d.owner, i)).collect();
+        let index = |owner: Owner| of_owner.get(&owner).copied();
+        let mut waits: Vec<Vec<Wait>> = vec![Vec::new(); demands.len()];
+        let mut waiting: Vec<Vec<usize>> = vec![Vec::new(); demands.len()];
+        let mut conflicts: Vec<Vec<(usize, Option<Var>)>> = vec![Vec::new(); demands.len()];
+        for e in &graph.edges {
+            let (Some(on), Some(of)) = (index(e.from), index(e.to)) else { continue };
+            if let Some(distance) = e.kind.distance() {
+                waits[of].push(Wait { on, distance, kind: e.kind, var: e.var });
+                waiting[on].push(of);
+            } else if e.kind == Dependency::ContainerConflict {
+                conflicts[of].push((on, e.var));
+                conflicts[on].push((of, e.var));
+            }
+        }
+        waiting.iter_mut().for_each(|list| {
+            list.sort_unstable();
+            list.dedup();
+        });
         let deciders: Vec<Vec<usize>> = demands
             .iter()
             .map(|d| {
@@ -92,17 +99,14 @@ impl Relations {
             .iter()
             .map(|d| matches!(cfgs[d.owner.gress.index()].nodes[d.owner.node].kind, NodeKind::Gateway(_)))
             .collect();
-        let may_wait = (0..demands.len())
-            .map(|i| {
-                let mut waiting = (0..demands.len()).filter(|j| waits[*j].iter().any(|w| w.on == i));
-                gateways[i] && waiting.all(|j| below(i, j))
-            })
-            .collect();
+        let may_wait =
+            (0..demands.len()).map(|i| gateways[i] && waiting[i].iter().all(|&j| below(i, j))).collect();
         Relations {
             exclusive: exclusive(demands, cfgs),
             matches_on: matches_on(program, view, demands, cfgs),
-            conflicts: conflicts.collect(),
+            conflicts,
             waits,
+            waiting,
             deciders,
             children,
             outside,

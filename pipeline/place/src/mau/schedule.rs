@@ -148,15 +148,37 @@ impl<'a> Schedule<'a> {
             // A cluster is tried once per stage, and placing one does not change the priorities of the others.
             pending.sort_by_cached_key(|cluster| self.priority(cluster, stage));
             let mut asking: Vec<usize> = (0..pending.len()).collect();
-            while let Some(next) = asking.iter().position(|&i| self.ready(&pending[i], stage, var_name)) {
+            let mut from = 0;
+            while let Some(next) = (from..asking.len()).find(|&next| {
+                !self.fit.steps.are_over() && self.ready(&pending[asking[next]], stage, var_name)
+            }) {
                 let i = asking.remove(next);
-                self.place(&pending[i], stage, &mut order, var_name);
+                // A cluster that finds no place makes no other one ready.
+                let placed = self.place(&pending[i], stage, &mut order, var_name);
+                from = if placed { 0 } else { next };
+            }
+            if self.fit.steps.are_over() {
+                self.end(&pending);
+                return pending;
             }
             pending.retain(|cluster| !self.done(cluster));
             self.groups.end(stage, &self.parts, self.demands, self.relations);
             self.number(stage, &order);
         }
+        self.end(&pending);
         pending
+    }
+
+    /// Tells the budget how far the schedule came.
+    fn end(&self, pending: &[Vec<usize>]) {
+        let placed = self.complete.iter().filter(|complete| **complete).count();
+        let stages = self.parts.iter().flatten().map(|p| usize::from(p.stage) + 1).max().unwrap_or(0);
+        let open = pending.iter().flatten().find(|i| !self.complete[**i]);
+        self.fit.steps.schedule(
+            placed,
+            stages,
+            open.map(|&i| (self.demands[i].name.as_str(), self.demands[i].at)),
+        );
     }
 
     /// Reserves this stage in each gress in which some ready clusters have a match dependency on the open latency
@@ -222,6 +244,7 @@ impl<'a> Schedule<'a> {
     /// Returns true if dependencies, conflicts and pins allow the cluster in this stage.
     fn ready(&mut self, cluster: &[usize], stage: u8, var_name: &dyn Fn(Var) -> String) -> bool {
         for &i in cluster {
+            self.fit.steps.take(1 + self.relations.waits[i].len() + self.relations.conflicts[i].len());
             if self.parts[i].is_empty() && self.earliest[i] > stage {
                 let text = "delayed, so that an outcome reaches the nodes that run on it".to_owned();
                 self.blocked[i] = Some((stage, text));
@@ -275,10 +298,10 @@ impl<'a> Schedule<'a> {
         self.options.late_gateways
             && self.options.chain_waits
             && self.relations.gateways[i]
-            && !(0..self.demands.len()).any(|n| {
-                let waits = children.contains(&n) || self.relations.waits[n].iter().any(|w| w.on == i);
-                waits && self.parts[n].is_empty() && self.soon(n, i, stage)
-            })
+            && !children
+                .iter()
+                .chain(&self.relations.waiting[i])
+                .any(|&n| self.parts[n].is_empty() && self.soon(n, i, stage))
     }
 
     fn may_wait(&self, i: usize) -> bool {
@@ -308,6 +331,7 @@ impl<'a> Schedule<'a> {
         if self.fit.chip.features.parallel_next_tables {
             return None;
         }
+        self.fit.steps.take(self.demands.len());
         let begun = |n: usize| !self.parts[n].is_empty();
         let name = |n: usize| self.demands[n].name.as_str();
         let gress = self.demands[i].owner.gress;
@@ -333,14 +357,14 @@ impl<'a> Schedule<'a> {
         missing.map(|&o| name(o))
     }
 
-    /// Puts the cluster, or as much of its table as there is room for, into the stage.
+    /// Puts the cluster, or as much of its table as there is room for, into the stage; returns false if there is none.
     fn place(
         &mut self,
         cluster: &[usize],
         stage: u8,
         order: &mut StageOrder,
         var_name: &dyn Fn(Var) -> String,
-    ) {
+    ) -> bool {
         let mark = self.pools[usize::from(stage)].mark();
         let before = order.clone();
         let mut taken = Vec::new();
@@ -359,7 +383,7 @@ impl<'a> Schedule<'a> {
                         self.blocked[j] = Some((stage, text.clone()));
                     }
                     self.missed.push(Missed { demand: i, stage, shortage });
-                    return;
+                    return false;
                 }
             }
         }
@@ -371,6 +395,7 @@ impl<'a> Schedule<'a> {
             self.left[i] = self.left[i].saturating_sub(entries);
             self.complete[i] = self.left[i] == 0;
         }
+        true
     }
 
     /// Adds the node to the order of the stage's logical tables, and checks that a logical id is left for it.

@@ -170,8 +170,10 @@ impl Cuts {
         }
         cuts.header_cuts.extend(&demands.lists.header_cuts);
         cuts.field_cuts.extend(&demands.lists.field_cuts);
-        while cuts.mirror(program, demands) {}
-        while cuts.refine(program, demands) {}
+        // Each change looks at all copies again.
+        let looked = demands.writes.len() + demands.fields.len();
+        while demands.steps.take(looked) && cuts.mirror(program, demands) {}
+        while demands.steps.take(looked) && cuts.refine(program, demands) {}
         self
     }
 

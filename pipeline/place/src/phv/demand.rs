@@ -1,5 +1,6 @@
 //! Demands of a program on the PHV, field by field.
 
+use super::super::steps::Steps;
 use super::author::Author;
 use super::beside::Beside;
 use super::landing::{Landing, fills_words, landings, position, unfit};
@@ -15,6 +16,7 @@ use sluice_ir::entity::EntityMap;
 use sluice_ir::verify::Diag;
 use sluice_ir::{Action, Expr, Field, FieldData, Header, Home, Operand, ParserOpKind, Program};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Use of a field by the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,6 +81,8 @@ pub(super) struct Demands {
     pub(super) landings: Vec<Landing>,
     /// What the author demands of containers.
     pub(super) author: Author,
+    /// The budget of the placement.
+    pub(super) steps: Rc<Steps>,
 }
 
 impl Demands {
@@ -89,6 +93,7 @@ impl Demands {
         chip: &ChipSpec,
         cfgs: &[Cfg; 2],
         parted: &BTreeSet<Field>,
+        steps: &Rc<Steps>,
     ) -> Demands {
         let mut d = Demands {
             fields: program.fields.values().map(|_| Demand::default()).collect(),
@@ -97,6 +102,7 @@ impl Demands {
             lists: Lists::of(program),
             landings: landings(program),
             author: Author::of(program),
+            steps: Rc::clone(steps),
         };
         for gress in Gress::ALL {
             for var in used_vars(program, gress) {

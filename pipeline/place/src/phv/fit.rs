@@ -5,6 +5,7 @@
 //! smaller, then in order of declaration. A container of a gress group that the gress already owns is preferred to
 //! one of a free group.
 
+use super::super::steps::Steps;
 use super::layout::{Layout, Piece};
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::{Container, ContainerInfo, ContainerKind, PhvInventory};
@@ -179,10 +180,15 @@ pub(super) fn fit(
     layout: &mut Layout,
     wants: &mut Vec<Want>,
     padded_last: bool,
+    steps: &Steps,
 ) -> Vec<Option<Container>> {
     let mut places = vec![None; layout.pieces.len()];
+    let slots = bins.slots.len();
     for members in order(&layout.pieces, wants, padded_last) {
         if members.len() > 1 {
+            if !steps.take(slots * members.len()) {
+                break;
+            }
             if let Some(found) = bins.take_together(&layout.pieces, wants, &members) {
                 members.iter().zip(found).for_each(|(&p, c)| places[p] = Some(c));
             }
@@ -190,6 +196,10 @@ pub(super) fn fit(
         }
         let mut todo = members;
         while let Some(p) = todo.pop() {
+            // A piece that is halved is looked for in all fields.
+            if !steps.take(slots + layout.segs.len()) {
+                return places;
+            }
             places[p] = bins.take(&layout.pieces[p], &wants[p].kinds, None);
             if places[p].is_some() {
                 continue;

@@ -86,6 +86,7 @@ pub use verify::verify;
 
 use super::data::{FieldSlice, PhvAllocation, PovBit};
 use super::options::{Optimisation, Options};
+use super::steps::Steps;
 use cuts::Cuts;
 use demand::Demands;
 use fit::Bins;
@@ -102,7 +103,8 @@ use sluice_ir::cfg::Cfg;
 use sluice_ir::entity::EntityMap;
 use sluice_ir::verify::Diag;
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Gives every used field and validity bit of both gresses its containers.
 ///
@@ -117,9 +119,21 @@ pub fn allocate(
     options: &Options,
     cfgs: &[Cfg; 2],
 ) -> Result<PhvAllocation, Vec<Diag>> {
-    let result = allocated(program, chip, options, cfgs);
+    allocate_in(program, chip, options, cfgs, &Rc::default())
+}
+
+/// Like [`allocate`], with a budget, which may end with any result.
+pub(super) fn allocate_in(
+    program: &Program,
+    chip: &ChipSpec,
+    options: &Options,
+    cfgs: &[Cfg; 2],
+    steps: &Rc<Steps>,
+) -> Result<PhvAllocation, Vec<Diag>> {
+    let result = allocated(program, chip, options, cfgs, steps);
     let Err(mut found) = result else { return result };
-    if let Some(diag) = author::blame(program, |other| allocated(other, chip, options, cfgs).is_ok()) {
+    let fits = |other: &Program| allocated(other, chip, options, cfgs, steps).is_ok();
+    if let Some(diag) = author::blame(program, fits) {
         found.insert(0, diag);
     }
     Err(found)
@@ -130,8 +144,9 @@ fn allocated(
     chip: &ChipSpec,
     options: &Options,
     cfgs: &[Cfg; 2],
+    steps: &Rc<Steps>,
 ) -> Result<PhvAllocation, Vec<Diag>> {
-    let (demands, layout) = demanded(program, chip, cfgs)?;
+    let (demands, layout) = demanded(program, chip, cfgs, steps)?;
     let first = fitted(program, chip, options, cfgs, &demands, &layout);
     let Err(found) = first else { return first };
     let mut beside = demands;
@@ -147,10 +162,15 @@ fn allocated(
 
 /// Returns the demands of a program and the layout of its headers and large fields. If the containers of some fields do not
 /// suit the operations on them, these operations take the parts that they name.
-fn demanded(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2]) -> Result<(Demands, Layout), Vec<Diag>> {
+fn demanded(
+    program: &Program,
+    chip: &ChipSpec,
+    cfgs: &[Cfg; 2],
+    steps: &Rc<Steps>,
+) -> Result<(Demands, Layout), Vec<Diag>> {
     let (mut parted, mut first) = (BTreeSet::new(), Vec::new());
     loop {
-        let demands = Demands::of(program, chip, cfgs, &parted);
+        let demands = Demands::of(program, chip, cfgs, &parted, steps);
         let (mut found, mut unlike) = (demands.check(program), demands.misfits(program));
         if found.is_empty() {
             match laid_out(program, &demands) {
@@ -165,7 +185,7 @@ fn demanded(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2]) -> Result<(Dema
         }
         let known = parted.len();
         parted.extend(parts::parted(program, &demands.writes, &unlike));
-        if parted.len() == known {
+        if parted.len() == known || steps.are_over() {
             return Err(first);
         }
     }
@@ -180,7 +200,7 @@ fn fitted(
     demands: &Demands,
     layout: &Layout,
 ) -> Result<PhvAllocation, Vec<Diag>> {
-    let mut lives = overlay::lives(program, cfgs);
+    let mut lives = overlay::lives(program, cfgs, &demands.steps);
     for field in program.fields.keys().filter(|f| demands.author.is_unshared(*f)) {
         lives[field] = None;
     }
@@ -192,7 +212,7 @@ fn fitted(
     let mut known = vec![layout.clone()];
     for settle in [Cuts::settle_wide, Cuts::settle_together, Cuts::settle_undivided] {
         let other = Layout::of(program, demands, &settle(program, demands));
-        if known.contains(&other) {
+        if known.contains(&other) || demands.steps.are_over() {
             continue;
         }
         if wants::mismatches(program, demands, &other).is_empty()
@@ -258,8 +278,13 @@ impl Fitting<'_> {
             for ((layout, turns), packs) in ways {
                 for padded_last in [false, true] {
                     let way = Way { turns: *turns, packs, padded_last, mixed: step > 2 };
+                    self.demands.steps.allocation();
                     match self.contain(layout.clone(), way) {
+                        _ if self.demands.steps.are_over() => return Err(found),
                         Ok(allocation) => {
+                            if !self.demands.steps.take(verification(self.cfgs, &allocation)) {
+                                return Err(found);
+                            }
                             let rules = verify(self.program, self.chip, self.cfgs, &allocation);
                             if rules.is_empty() {
                                 return Ok(allocation);
@@ -284,7 +309,12 @@ impl Fitting<'_> {
         let (program, demands, lives) = (self.program, self.demands, self.lives);
         let mut layouts = vec![(layout.clone(), false)];
         let mut shared = layout.clone();
+        let nodes: usize = self.cfgs.iter().map(|cfg| cfg.nodes.len()).sum();
+        let (headers, states, pieces) = (program.headers.len(), program.states.len(), layout.pieces.len());
+        let compared =
+            [headers.saturating_mul(nodes), states * states, pieces * (pieces + program.fields.len())];
         let may_share = self.options.may(Optimisation::HeaderOverlay)
+            && demands.steps.take(compared.iter().sum())
             && shared.overlay_headers(program, demands, &Apart::of(program, self.cfgs), mixed);
         layouts.extend(may_share.then(|| (shared.clone(), false)));
         if self.options.may(Optimisation::Turns) && lives.values().any(Option::is_some) {
@@ -302,7 +332,7 @@ impl Fitting<'_> {
     /// Packs small fields, and assigns containers to all pieces.
     fn contain(&self, mut layout: Layout, way: Way) -> Result<PhvAllocation, Vec<Diag>> {
         let Fitting { program, chip, options, cfgs, demands, lives, .. } = *self;
-        let orders = || Gress::ALL.map(|gress| Order::of(program, &cfgs[gress.index()]));
+        let orders = || Gress::ALL.map(|gress| Order::of(program, &cfgs[gress.index()], &demands.steps));
         let mix = match way.packs {
             Packs::None => Mix::Nothing,
             Packs::Exclusive => Mix::Exclusive,
@@ -310,10 +340,13 @@ impl Fitting<'_> {
             Packs::Any => Mix::Any,
         };
         pack::pack(program, chip, cfgs, demands, way.turns.then_some(lives), mix, &mut layout);
+        if !demands.steps.take(layout.pieces.len() * (1 + demands.writes.len())) {
+            return Err(Vec::new());
+        }
         let mut bins = Bins::new(&PhvInventory::new(&chip.phv));
         let special = options.may(Optimisation::SpecialContainers);
         let mut wants = wants::wants(program, demands, &layout, special.then_some(lives), way.mixed);
-        let places = fit::fit(&mut bins, &mut layout, &mut wants, way.padded_last);
+        let places = fit::fit(&mut bins, &mut layout, &mut wants, way.padded_last, &demands.steps);
         let found = overflow::check(program, &bins, &layout, &wants, &places);
         if found.is_empty() { Ok(fill(&layout, &places)) } else { Err(found) }
     }
@@ -329,6 +362,17 @@ fn laid_out(program: &Program, demands: &Demands) -> Result<Layout, Vec<Diag>> {
     }
     let layout = Layout::of(program, demands, &Cuts::settle_by_numbers(program, demands));
     if wants::mismatches(program, demands, &layout).is_empty() { Ok(layout) } else { Err(found) }
+}
+
+/// Returns the steps of verifying an allocation: variables of one container are compared with each other, at each node.
+fn verification(cfgs: &[Cfg; 2], allocation: &PhvAllocation) -> usize {
+    let mut held: BTreeMap<Container, usize> = BTreeMap::new();
+    for slice in allocation.fields.values().flatten() {
+        *held.entry(slice.container).or_default() += 1;
+    }
+    let nodes: usize = cfgs.iter().map(|cfg| cfg.nodes.len()).sum();
+    let pairs: usize = held.values().map(|n| n * n).sum();
+    pairs.saturating_mul(nodes.max(1))
 }
 
 /// Returns the allocation of a layout whose pieces have these containers.

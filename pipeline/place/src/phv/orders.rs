@@ -4,6 +4,7 @@
 //! it. Metadata fields that only such nodes write can share a container: an instruction leaves the bits of other fields as
 //! they are, and the two instructions are in different stages anyway.
 
+use super::super::steps::Steps;
 use bitvec::vec::BitVec;
 use sluice_ir::Program;
 use sluice_ir::cfg::{Cfg, Effects, Node, Var};
@@ -17,7 +18,13 @@ pub(super) struct Order {
 }
 
 impl Order {
-    pub(super) fn of(program: &Program, cfg: &Cfg) -> Order {
+    /// Returns the order; without a budget for it, no node is in a later stage than another.
+    pub(super) fn of(program: &Program, cfg: &Cfg, steps: &Steps) -> Order {
+        // A pair takes a comparison, and a row of the matrix if the nodes meet.
+        let count = cfg.nodes.len();
+        if !steps.take((count * count).saturating_mul(1 + count / 64)) {
+            return Order { later: Vec::new() };
+        }
         let effects: Vec<(Node, Effects)> = cfg.nodes.keys().map(|n| (n, cfg.effects(program, n))).collect();
         let mut later = vec![BitVec::repeat(false, effects.len()); effects.len()];
         let meets = |written: &[Var], e: &Effects| {

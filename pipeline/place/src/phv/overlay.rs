@@ -4,11 +4,13 @@
 //! field in the container of an earlier field cannot rely on the zero with which metadata starts, so it must be
 //! written as a whole before every read.
 
+use super::super::steps::Steps;
 use super::demand::Demands;
 use super::layout::{Layout, Seg, stands_alone};
 use sluice_ir::cfg::{Cfg, Effects, Node, Var};
 use sluice_ir::entity::{Entity, EntityMap};
 use sluice_ir::{Action, Expr, Field, FieldData, Home, ParserOpKind, PrimitiveKind, Program};
+use std::collections::BTreeMap;
 
 /// A field that takes the containers of an earlier field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,16 +50,33 @@ impl Life {
 pub(super) type Lives = EntityMap<Field, Option<Life>>;
 
 /// Returns the live range of each metadata field that only control blocks use.
-pub(super) fn lives(program: &Program, cfgs: &[Cfg; 2]) -> Lives {
+pub(super) fn lives(program: &Program, cfgs: &[Cfg; 2], steps: &Steps) -> Lives {
     let effects = [0, 1].map(|g: usize| -> EntityMap<Node, Effects> {
         cfgs[g].nodes.keys().map(|n| cfgs[g].effects(program, n)).collect()
     });
+    let touched = [0, 1].map(|g: usize| touched(&effects[g]));
     let of = |(f, data): (Field, &FieldData)| {
         let g = data.gress.index();
-        let may = data.home == Home::Metadata && !leaves(program, f);
-        if may { life(program, &cfgs[g], &effects[g], f) } else { None }
+        let nodes = touched[g].get(&f)?;
+        let may = data.home == Home::Metadata && !leaves(program, f) && steps.take(nodes.len() * nodes.len());
+        if may { life(program, &cfgs[g], &effects[g], (f, nodes)) } else { None }
     };
     program.fields.iter().map(of).collect()
+}
+
+/// Returns the nodes that read or write each field, in order.
+fn touched(effects: &EntityMap<Node, Effects>) -> BTreeMap<Field, Vec<Node>> {
+    let mut touched: BTreeMap<Field, Vec<Node>> = BTreeMap::new();
+    for (node, e) in effects.iter() {
+        for var in e.match_reads.iter().chain(&e.action_reads).chain(&e.writes) {
+            let Var::Field(field) = *var else { continue };
+            let nodes = touched.entry(field).or_default();
+            if nodes.last() != Some(&node) {
+                nodes.push(node);
+            }
+        }
+    }
+    touched
 }
 
 /// Assigns metadata fields to the containers of earlier fields whose use has ended (linear scan by first write). Only
@@ -76,6 +95,9 @@ pub(super) fn turns(program: &Program, demands: &Demands, layout: &Layout, lives
     let mut chains: Vec<(Field, Life)> = Vec::new();
     let mut turns = Vec::new();
     for life in list {
+        if !demands.steps.take(chains.len()) {
+            break;
+        }
         let may = |host: Field| {
             program.fields[host].gress == program.fields[life.field].gress
                 && alike(demands, layout, host, life.field)
@@ -111,14 +133,19 @@ fn alike(demands: &Demands, layout: &Layout, a: Field, b: Field) -> bool {
     shape(a) == shape(b) && (!number || layout.segs[a].iter().all(filled))
 }
 
-fn life(program: &Program, cfg: &Cfg, effects: &EntityMap<Node, Effects>, field: Field) -> Option<Life> {
+/// Returns the live range of a field that these nodes read or write.
+fn life(
+    program: &Program,
+    cfg: &Cfg,
+    effects: &EntityMap<Node, Effects>,
+    (field, touched): (Field, &[Node]),
+) -> Option<Life> {
     let var = Var::Field(field);
     let reads = |n: Node| {
         let e = &effects[n];
         e.match_reads.binary_search(&var).is_ok() || e.action_reads.binary_search(&var).is_ok()
     };
     let writes = |n: Node| effects[n].writes.binary_search(&var).is_ok();
-    let touched: Vec<Node> = cfg.nodes.keys().filter(|n| reads(*n) || writes(*n)).collect();
     let (first, last) = (*touched.first()?, *touched.last()?);
     let fresh =
         |n: &Node| touched.iter().any(|w| *w < *n && governs(cfg, *w, *n) && fills(program, cfg, *w, field));

@@ -75,9 +75,15 @@ fn fields(
     let mut list: Vec<Field> = program.fields.keys().filter(|f| small(*f)).collect();
     list.sort_by_key(|f| (Reverse(program.fields[*f].width), life(*f).map(Life::order)));
     let mut packs: Vec<Pack> = Vec::new();
-    let together =
-        |f: Field, m: &Member| compatible(cfg, mix, gress, &demands.fields[m.field], &demands.fields[f]);
+    let together = |f: Field, m: &Member| {
+        let (a, b) = (&demands.fields[m.field], &demands.fields[f]);
+        let pairs = a.writers.len() * b.writers.len() + a.written_in.len() * b.written_in.len();
+        demands.steps.take(1 + pairs) && compatible(cfg, mix, gress, a, b)
+    };
     for f in list {
+        if !demands.steps.take(1 + packs.len()) {
+            return;
+        }
         let width = program.fields[f].width as u8;
         // The bits of a field whose use has ended are free for this one, if it may share the container with the other
         // fields.

@@ -74,7 +74,7 @@ impl<'a> Relaxed<'a> {
             Constraint::Resource(Resource::Stages) => self.scale(&["mau.stages"], more),
             Constraint::Resource(Resource::LongBranches) => self.scale(&["mau.long_branch_tags"], more),
             Constraint::Resource(Resource::Phv) => self.scale(&PHV, more),
-            Constraint::Resource(Resource::Parser | Resource::Deparser) => return None,
+            Constraint::Resource(Resource::Parser | Resource::Deparser | Resource::Steps) => return None,
             Constraint::Resource(Resource::Column(column)) => self.column(*column, more),
         }
         self.follow();

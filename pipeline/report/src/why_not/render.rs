@@ -2,6 +2,7 @@
 
 use super::{Binding, Change, Ended, MAX_PLACEMENTS, RelaxedValue, Resize, Trial, WhyNot};
 use crate::remedies::Remedy;
+use sluice_asic::limits;
 use sluice_ir::MatchKind;
 use std::fmt::Write;
 
@@ -95,6 +96,11 @@ impl WhyNot {
             Ended::Placements => {
                 writeln!(out, "  {MAX_PLACEMENTS} placements were done before everything was tried.")
             }
+            Ended::Steps => writeln!(
+                out,
+                "  A placement took all of its steps before everything was tried; {}.",
+                limits::PLACING_STEPS.advice()
+            ),
         };
         out
     }

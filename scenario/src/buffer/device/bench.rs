@@ -8,6 +8,7 @@ use super::events::DeviceEvents;
 use super::forward::{Forwarder, NoSwitch};
 use super::frames::Target;
 use super::timeline::Watch;
+use sluice_asic::limits;
 use sluice_asic::port::{DevPort, FrontPort, PortMap};
 use sluice_asic::tm::buffer::{Buffer, BufferConfig};
 use sluice_asic::tm::pfc::PfcConfig;
@@ -27,8 +28,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LEAST_STEP: Duration = Duration::from_nanos(10);
 /// Most frames that are passed to the device before it runs.
 const AHEAD: u32 = 64;
-/// Most frames of a case.
-const MOST_FRAMES: u64 = 10_000_000;
 
 /// A train that is being sent.
 #[derive(Clone, Debug)]
@@ -276,9 +275,12 @@ impl Bench {
                 result.map_err(|e| e.to_string())?;
                 self.tags += 1;
                 self.ahead += 1;
-                if self.tags > MOST_FRAMES {
+                let limit = &limits::SCENARIO_FRAMES;
+                if self.tags > limit.get() {
                     return Err(format!(
-                        "more than {MOST_FRAMES} frames are sent; expected a smaller `count`, a larger `gap`, or `lasts`"
+                        "more than {} frames are sent; expected a smaller `count`, a larger `gap`, or `lasts`; {}",
+                        limit.get(),
+                        limit.advice()
                     ));
                 }
             }

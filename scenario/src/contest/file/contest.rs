@@ -1,6 +1,7 @@
 //! The format of contest files (TOML).
 
 use super::hosts::HostsSetting;
+use super::hosts::timers::default_drain;
 use super::metrics::MetricsSetting;
 use super::required;
 use super::roles::RoleSetting;
@@ -13,7 +14,7 @@ use crate::language::seeds::SeedsSetting;
 use serde::Deserialize;
 use sluice_asic::mac::WireOverhead;
 use sluice_asic::toml_reader::{Mistake, line_of, read};
-use sluice_asic::units::{BitRate, Duration};
+use sluice_asic::units::{BitRate, Bytes, Duration};
 use std::collections::BTreeMap;
 use thiserror::Error;
 use toml::Spanned;
@@ -45,7 +46,8 @@ pub struct Contest {
     /// Number of seeds, or a list of them; 5 by default. Each seed is one draw of the workload, of marking, and of the
     /// programs' random numbers.
     pub seeds: Option<SeedsSetting>,
-    /// Time after `workload.time` at which the run ends even if messages are unfinished; 50ms by default.
+    /// Time after `workload.time` at which the run ends even if messages are unfinished; by default long enough for a
+    /// retransmission timer to expire, at least 50ms.
     pub drain: Option<Duration>,
     /// The ideal time that slowdowns are relative to; the fastest program's by default.
     #[serde(default)]
@@ -328,6 +330,7 @@ impl Contest {
     /// Returns the time after `workload.time` at which the run ends at the latest.
     #[must_use]
     pub fn drain(&self) -> Duration {
-        self.drain.unwrap_or(Duration::from_millis(50))
+        // `parse` has checked the transports; the cell matters for telemetry alone.
+        self.drain.unwrap_or_else(|| default_drain(&self.hosts.transports(Bytes(80)).unwrap_or_default()))
     }
 }

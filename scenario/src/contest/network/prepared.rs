@@ -10,7 +10,9 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use sluice_catalogue::Catalogue;
 use sluice_control::ControlOp;
-use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, HostPort, deploy};
+use sluice_fabric::deploy::{
+    Defaults, DeployError, Deployment, Files, HostPort, NetworkPrograms, deploy, programs,
+};
 use sluice_fabric::host::message::Message;
 use sluice_fabric::host::nic::{BusConfig, HostMessages, PortConfig, TransportConfig};
 use sluice_fabric::network::{NetworkError, NetworkSetup, SwitchId};
@@ -161,6 +163,51 @@ impl PreparedNetwork<'_> {
     }
 }
 
+/// Returns the contest's switches and settings with one program.
+fn asked(
+    contest: &Contest,
+    plan: &Blueprint,
+    chip: &ChipSpec,
+    contestant: &Contestant,
+) -> Result<(Blueprint, Defaults), String> {
+    let mut plan = plan.clone();
+    (plan.program, plan.params) = (None, Vec::new());
+    roles::assign(contestant, &mut plan)?;
+    let text = |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let defaults = Defaults {
+        program: contestant.name.clone(),
+        params: contestant.params.iter().map(|(key, value)| (key.clone(), text(value))).collect(),
+        chip: chip.clone(),
+        port_speed: contest.port_speed,
+        buffer: contestant.buffer.clone().or_else(|| contest.buffer.clone()),
+        entries: contestant.entries.clone(),
+        placing: Options::default(),
+        config: SwitchConfig { wire: contest.wire, ..SwitchConfig::default() },
+    };
+    Ok((plan, defaults))
+}
+
+/// Returns the programs of the contest's switches and the switches' entries, with the program number `program` of the contest. The
+/// programs are not placed. `plan` and `chip` are as in [`ContestSetup`].
+///
+/// # Errors
+/// If the network cannot be built with the program, for the reason for which [`run_contest`](crate::contest::run_contest) refuses it.
+pub fn network_programs<E>(
+    contest: &Contest,
+    (plan, chip): (&Blueprint, &ChipSpec),
+    catalogue: &Catalogue,
+    program: usize,
+) -> Result<NetworkPrograms, RunError<E>> {
+    let contestant = contest.program.get(program);
+    let contestant =
+        contestant.ok_or_else(|| RunError::Setting(format!("no program has number {program}")))?;
+    let line = contest.line(contestant.span().start);
+    let asked = asked(contest, plan, chip, contestant.get_ref());
+    let (plan, defaults) = asked.map_err(|e| RunError::Setting(format!("line {line}: {e}")))?;
+    let built = programs(&plan, catalogue, &defaults);
+    built.map_err(|source| RunError::Deploy { line, source: Box::new(source) })
+}
+
 /// Builds the contest's network with one program.
 pub(crate) fn prepare<'c, F: Files>(
     contest: &'c Contest,
@@ -168,23 +215,10 @@ pub(crate) fn prepare<'c, F: Files>(
     contestant: &'c Contestant,
     line: usize,
 ) -> Result<PreparedNetwork<'c>, RunError<F::Error>> {
-    let mut plan = setup.plan.clone();
-    (plan.program, plan.params) = (None, Vec::new());
     let setting = |e: String| RunError::Setting(format!("line {line}: {e}"));
-    roles::assign(contestant, &mut plan).map_err(setting)?;
+    let (mut plan, defaults) = asked(contest, setup.plan, &setup.chip, contestant).map_err(setting)?;
     let planned = PlannedEvents::of(contest, &plan, &contestant.label()).map_err(RunError::Setting)?;
     plan.events.extend(planned.happenings.iter().cloned());
-    let text = |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let defaults = Defaults {
-        program: contestant.name.clone(),
-        params: contestant.params.iter().map(|(key, value)| (key.clone(), text(value))).collect(),
-        chip: setup.chip.clone(),
-        port_speed: contest.port_speed,
-        buffer: contestant.buffer.clone().or_else(|| contest.buffer.clone()),
-        entries: contestant.entries.clone(),
-        placing: Options::default(),
-        config: SwitchConfig { wire: contest.wire, ..SwitchConfig::default() },
-    };
     let deployed = deploy(&plan, setup.catalogue, &defaults, setup.files);
     let deployed = deployed.map_err(|source| RunError::Deploy { line, source: Box::new(source) })?;
     let stations = stations(&plan, &deployed).map_err(RunError::Setting)?;

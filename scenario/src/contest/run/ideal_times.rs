@@ -48,20 +48,26 @@ fn longest_round_trip(ready: &PreparedNetwork<'_>, cable: Duration) -> Duration 
     (longest + host.unwrap_or(cable) * 2) * 2
 }
 
-/// Measures the ideal times of one program.
-pub(super) fn probe<F: Files>(
-    contest: &Contest,
-    setup: &ContestSetup<'_, F>,
-    ready: &PreparedNetwork<'_>,
-    threads: usize,
-) -> Result<IdealTimes, RunError<F::Error>> {
+/// The probes of a network: one packet for each way between two classes of hosts.
+struct Probes {
+    /// The two classes of each way.
+    ways: Vec<(u32, u32)>,
+    /// Ideal times without a time yet.
+    alone: IdealTimes,
+    /// The probe of a way has its place in `ways`, counted from 1, as its queue pair.
+    messages: Vec<HostMessages>,
+    end: Time,
+}
+
+/// Returns the probes of a network.
+fn probes(contest: &Contest, ready: &PreparedNetwork<'_>) -> Probes {
     let stations = &ready.stations;
     let apart = APART.max(longest_round_trip(ready, contest.hosts.cable) * 2);
     let class = |station: &Station| (station.switch, station.rate, station.delay);
     let classes: BTreeSet<_> = stations.iter().map(class).collect();
     let number: BTreeMap<_, u32> = classes.into_iter().zip(0..).collect();
     let class_of = stations.iter().map(|station| (station.address, number[&class(station)])).collect();
-    let mut alone = IdealTimes { times: BTreeMap::new(), class_of };
+    let alone = IdealTimes { times: BTreeMap::new(), class_of };
     let mut messages = vec![Vec::new(); stations.len()];
     let (mut ways, mut seen) = (Vec::new(), BTreeSet::new());
     for (number, from) in stations.iter().enumerate() {
@@ -95,10 +101,36 @@ pub(super) fn probe<F: Files>(
             own.push(Message { pair, transport, workload: 0, start, to, port: 49_152, bytes });
         }
     }
-    let end = Time::ORIGIN + apart * (probes + 2);
+    let messages = messages.into_iter().map(HostMessages::from).collect();
+    Probes { ways, alone, messages, end: Time::ORIGIN + apart * (probes + 2) }
+}
+
+/// Runs the probes of one program without a result, and calls `look` with the time of the run and the time of its end. Ends if
+/// `look` returns false.
+pub(super) fn try_probes<E>(
+    contest: &Contest,
+    ready: &PreparedNetwork<'_>,
+    look: &mut dyn FnMut(Time, Time) -> bool,
+) -> Result<(), RunError<E>> {
+    let Probes { messages, end, .. } = probes(contest, ready);
     let cable = contest.hosts.cable;
-    let hosts = messages.into_iter().map(HostMessages::from).collect();
-    let ran = run(ready, cable, PROBE_SEED, hosts, (end, None), threads, &mut |_| true)?;
+    match run(ready, cable, PROBE_SEED, messages, (end, None), 1, &mut |now| look(now, end)) {
+        Ok(_) | Err(RunError::Stopped) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Measures the ideal times of one program.
+pub(super) fn probe<F: Files>(
+    contest: &Contest,
+    setup: &ContestSetup<'_, F>,
+    ready: &PreparedNetwork<'_>,
+    threads: usize,
+) -> Result<IdealTimes, RunError<F::Error>> {
+    let stations = &ready.stations;
+    let Probes { ways, mut alone, messages, end } = probes(contest, ready);
+    let cable = contest.hosts.cable;
+    let ran = run(ready, cable, PROBE_SEED, messages, (end, None), threads, &mut |_| true)?;
     for host in &ran.hosts {
         for done in ran.network.host::<Nic>(*host).map_or(&[][..], Nic::completions) {
             let way = ways.get(done.message.pair as usize - 1);

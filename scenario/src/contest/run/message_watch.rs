@@ -113,10 +113,6 @@ pub fn watch_flow<F: Files>(
     let (host, message) = find(&ready, &all, flow).map_err(RunError::Setting)?;
     let from = ready.stations[host].address;
     let end = Time::ORIGIN + contest.end();
-    if (end.saturating_since(message.start)).as_ps() / every.as_ps().max(1) > MOST {
-        let what = format!("more than {MOST} samples of {every} may be needed; take a longer interval");
-        return Err(RunError::Setting(what));
-    }
     let refused = |source| RunError::Network { line, source: Box::new(source) };
     let (mut network, hosts) = assemble(&ready, contest.hosts.cable, seed, all)?;
     let spans = spans.map(|spans| SpanRequest { message: Some(message.pair), ..spans });
@@ -145,6 +141,12 @@ pub fn watch_flow<F: Files>(
         }
         watched.sample(&network, hosts[host], &mut paths, &mut known, next);
         next += every;
+        if watched.samples.len() as u64 >= MOST && watched.end.is_none() {
+            let pair = watched.message.pair;
+            return Err(RunError::Setting(format!(
+                "message {pair} is under way after {MOST} samples of {every}; take a longer interval"
+            )));
+        }
     }
     if let Some(spans) = spans {
         // The last datagrams of a message without acknowledgements are still on their way.

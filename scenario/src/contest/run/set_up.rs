@@ -2,6 +2,7 @@
 
 use super::end_counts::Counts;
 use crate::contest::file::contest::Contest;
+use crate::contest::file::hosts::timers::retransmission_timers;
 use crate::contest::network::prepared::PreparedNetwork;
 use crate::contest::results::performance::{Sent, Unfinished};
 use sluice_asic::units::BitRate;
@@ -69,16 +70,14 @@ fn dropped_by_wred(ready: &PreparedNetwork<'_>, counts: &Counts) -> Option<Strin
 
 /// Warns of messages that had no time for a retransmission.
 fn short_drain(contest: &Contest, ready: &PreparedNetwork<'_>, unfinished: usize) -> Option<String> {
-    let timeout = ready.transports.iter().filter_map(|transport| match transport {
-        TransportConfig::Tcp(tcp) => Some(tcp.rto.min),
-        TransportConfig::Rdma(_) | TransportConfig::Udp(_) => None,
-    });
-    let timeout = timeout.max()?;
-    (unfinished > 0 && contest.drain() < timeout).then(|| {
+    let timer = retransmission_timers(&ready.transports).into_iter().max_by_key(|timer| timer.time)?;
+    (unfinished > 0 && contest.drain() < timer.time).then(|| {
         format!(
             "{unfinished} messages are unfinished, and the run ends {} after the last start, before a retransmission timer of \
-             {timeout} can expire: raise `drain` above it, or lower tcp.min_rto",
-            contest.drain()
+             {} can expire: raise `drain` above it, or lower {}",
+            contest.drain(),
+            timer.time,
+            timer.key
         )
     })
 }

@@ -1,19 +1,28 @@
-//! The amount of work of a contest before it is run, and a short trial to measure the speed of a machine.
+//! The amount of work of a contest before it is run, and trials to measure the speed of a machine.
 //!
 //! The unit is the *packet-hop*: one frame through one switch. A message of n packets between switches that are h links apart
-//! has 2 n (h + 1) packet-hops, because every data packet is acknowledged. Packets that are sent again, congestion
-//! notifications and PFC frames are not counted.
+//! has (n + a) (h + 1) packet-hops, where a is the number of its other frames: n acknowledgements with RDMA, none with UDP; with TCP n
+//! over `ack_every`, and four that open and close a connection that is not used again. Packets that are sent again, congestion notifications and PFC frames are not counted. Of operations that follow each
+//! other until a time, the plan has as many as fit into an empty network.
+//!
+//! A trial is the beginning of a run. Speed depends on how busy the network is: timers and packet generators of programs cost
+//! the same in a quiet network, so that a packet-hop costs more there.
 
-use super::network_run::run;
+use super::ideal_times::try_probes;
+use super::network_run::assemble;
 use crate::contest::file::contest::Contest;
 use crate::contest::network::prepared::{ContestSetup, PreparedNetwork, RunError, messages, prepare};
 use crate::contest::results::performance::Sent;
-use sluice_asic::units::Time;
+use sluice_asic::units::{Duration, Time};
 use sluice_fabric::deploy::Files;
 use sluice_fabric::host::message::Message;
-use sluice_fabric::host::nic::HostMessages;
+use sluice_fabric::host::nic::{HostMessages, TransportConfig};
+use sluice_fabric::host::tcp::Reuse;
 use sluice_fabric::topology::Blueprint;
 use std::collections::{BTreeMap, VecDeque};
+
+/// Simulated time between two looks at a trial.
+const STRIDE: Duration = Duration::from_micros(10);
 
 /// Amount of work of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +43,7 @@ pub struct Amount {
 pub struct Trial<'c> {
     contest: &'c Contest,
     ready: PreparedNetwork<'c>,
-    messages: Vec<Vec<Message>>,
+    messages: Vec<HostMessages>,
     seed: u64,
     /// The amount of work of the run with the contest's first seed.
     pub amount: Amount,
@@ -56,40 +65,40 @@ impl<'c> Trial<'c> {
         let line = contest.line(contestant.span().start);
         let ready = prepare(contest, setup, contestant.get_ref(), line)?;
         let seed = contest.seeds().first().copied().unwrap_or(1);
-        // What messages wait for does not matter for the amount of work.
-        let hosts = messages(contest, setup, &ready, seed)?;
-        let messages: Vec<Vec<Message>> = hosts.iter().map(|own| own.iter().copied().collect()).collect();
+        let messages = messages(contest, setup, &ready, seed)?;
         let amount = amount(contest, &ready, setup.plan, &messages);
         Ok(Trial { contest, ready, messages, seed, amount })
     }
 
-    /// Runs the first messages, with at most about `packets` packets, and returns the packet-hops that happened.
+    /// Runs the contest's first seed, and calls `look` with the packet-hops so far: when the network is built, after each
+    /// 10 us of simulated time, and at the end. Ends if `look` returns false. Returns true if the run came to its end.
     ///
     /// # Errors
     /// If the network rejects its setup.
-    pub fn run<E>(&self, packets: u64) -> Result<u64, RunError<E>> {
-        let mtu = u64::from(self.ready.mtu.max(1));
-        let mut all: Vec<(usize, Message)> = self
-            .messages
-            .iter()
-            .enumerate()
-            .flat_map(|(host, own)| own.iter().map(move |m| (host, *m)))
-            .collect();
-        all.sort_by_key(|(_, message)| (message.start, message.pair));
-        let (mut some, mut sum) = (vec![Vec::new(); self.messages.len()], 0);
-        for (host, message) in all {
-            if sum >= packets {
-                break;
-            }
-            let bytes = message.bytes.min((packets - sum) * mtu);
-            sum += bytes.div_ceil(mtu);
-            some[host].push(Message { bytes, ..message });
-        }
+    pub fn run<E>(&self, look: &mut dyn FnMut(u64) -> bool) -> Result<bool, RunError<E>> {
+        let refused = |source| RunError::Network { line: self.ready.line, source: Box::new(source) };
+        let cable = self.contest.hosts.cable;
+        let (mut network, _) = assemble(&self.ready, cable, self.seed, self.messages.clone())?;
         let end = Time::ORIGIN + self.contest.end();
-        let some = some.into_iter().map(HostMessages::from).collect();
-        let ran = run(&self.ready, self.contest.hosts.cable, self.seed, some, (end, None), 1, &mut |_| true)?;
-        let totals = ran.network.totals();
-        Ok(totals.hops + totals.delivered)
+        loop {
+            let totals = network.totals();
+            let next = network.next_time().filter(|next| network.is_busy() && *next < end);
+            let goes_on = look(totals.hops + totals.delivered);
+            let (Some(next), true) = (next, goes_on) else { return Ok(next.is_none()) };
+            let until = (network.time().max(next) + STRIDE).min(end);
+            network.drain(until, &mut ()).map_err(refused)?;
+        }
+    }
+
+    /// Measures ideal times, as each program needs them once, and calls `look` with the share of the measurement that is done.
+    /// Ends if `look` returns false.
+    ///
+    /// # Errors
+    /// If the network rejects its setup.
+    pub fn probe<E>(&self, look: &mut dyn FnMut(f64) -> bool) -> Result<(), RunError<E>> {
+        let share = |time: Time| time.since_origin().as_ps() as f64;
+        let ready = self.ready.undisturbed();
+        try_probes(self.contest, &ready, &mut |now, end| look(share(now) / share(end).max(1.0)))
     }
 }
 
@@ -97,22 +106,22 @@ fn amount(
     contest: &Contest,
     ready: &PreparedNetwork<'_>,
     plan: &Blueprint,
-    messages: &[Vec<Message>],
+    messages: &[HostMessages],
 ) -> Amount {
     let mut amount = Amount::default();
-    let mtu = u64::from(ready.mtu.max(1));
     let switch_of: BTreeMap<_, u32> = ready.stations.iter().map(|s| (s.address, s.switch)).collect();
     let mut distances: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
     for (station, own) in ready.stations.iter().zip(messages) {
         let from = distances.entry(station.switch).or_insert_with(|| links_from(plan, station.switch));
-        for message in own {
-            let packets = message.bytes.div_ceil(mtu);
+        for message in own.iter() {
+            let [packets, answers] =
+                frames(ready.transports.get(usize::from(message.transport)), message.bytes);
             let links =
                 switch_of.get(&message.to).and_then(|to| from.get(*to as usize)).copied().unwrap_or(0);
             amount.messages += 1;
             amount.bytes += message.bytes;
             amount.packets += packets;
-            amount.hops += 2 * packets * (links + 1);
+            amount.hops += (packets + answers) * (links + 1);
         }
     }
     let samples =
@@ -121,6 +130,22 @@ fn amount(
     let each = size_of::<Message>() + 2 * size_of::<Sent>();
     amount.memory = amount.messages * each as u64 + samples * places as u64 * 4;
     amount
+}
+
+/// Returns the data packets of a message, and the other frames that it takes.
+fn frames(transport: Option<&TransportConfig>, bytes: u64) -> [u64; 2] {
+    let Some(transport) = transport else { return [0, 0] };
+    let packets = bytes.div_ceil(u64::from(transport.framing().0.max(1)));
+    let answers = match transport {
+        TransportConfig::Rdma(_) => packets,
+        TransportConfig::Tcp(tcp) => {
+            // SYN, SYN-ACK and its acknowledgement, and that of the server's FIN, which is in the last acknowledgement.
+            let connection = if tcp.reuse == Reuse::Never { 4 } else { 0 };
+            packets.div_ceil(u64::from(tcp.delayed_ack.every.max(1))) + connection
+        }
+        TransportConfig::Udp(_) => 0,
+    };
+    [packets, answers]
 }
 
 /// Returns the least number of links from a switch to each switch; 0 for those that cannot be reached.

@@ -16,6 +16,7 @@ mod wred;
 pub use hwsku::Hardware;
 
 use super::file::{BufferFile, PgEntry};
+use crate::limits;
 use crate::port_names::PortNames;
 use crate::units::Length;
 use ports::Ports;
@@ -50,8 +51,6 @@ pub struct SonicProblems(pub Vec<SonicProblem>);
 
 /// Name of the profile of lossless groups whose headroom follows from speed and cable.
 const LOOKED_UP: &str = "pg_lossless";
-/// Most front-panel ports of a configuration.
-const MOST_PORTS: usize = 4_096;
 /// Pool of these groups, as SONiC has it.
 const LOSSLESS_POOL: &str = "ingress_lossless_pool";
 
@@ -93,10 +92,13 @@ impl BufferFile {
         let tables::Parsed { tables, lookup, notes } = tables::parse(texts).map_err(SonicProblems)?;
         let ports = Ports::of(&tables, names);
         let count = ports.names.iter().count();
-        if count > MOST_PORTS {
+        let limit = &limits::SONIC_PORTS;
+        if limit.is_below(count) {
             let origin = texts.first().map_or("", |text| text.name).to_owned();
             let message = format!(
-                "the files name {count} ports; expected at most {MOST_PORTS}, more than any switch has"
+                "the files name {count} ports; expected at most {}, more than any switch has; {}",
+                limit.get(),
+                limit.advice()
             );
             return Err(SonicProblems(vec![SonicProblem { origin, place: "PORT".to_owned(), message }]));
         }
@@ -121,6 +123,8 @@ impl Reader<'_> {
         let ecn = self.wred();
         let (mut pg, mut queue) = (group_entries(&plans), queues::entries(&plans));
         self.defaults(&used, &mut pg, &mut queue);
+        let pool = self.pools(&used);
+        let (pool_includes_headroom, pool_includes_reserved, pool_includes_queues) = self.included(&pool);
         let mut file = BufferFile {
             name: texts.iter().map(|text| text.name).collect::<Vec<_>>().join("+"),
             doc: format!("SONiC's tables over the memory of {}", self.base.name),
@@ -133,7 +137,10 @@ impl Reader<'_> {
             cable: Length::from_metres(5),
             pfc_enable: String::new(),
             port: ports::entries(&plans),
-            pool: self.pools(&used),
+            pool,
+            pool_includes_headroom,
+            pool_includes_reserved,
+            pool_includes_queues,
             profile: self.profiles(&used),
             pg,
             queue,

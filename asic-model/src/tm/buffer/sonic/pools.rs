@@ -8,7 +8,9 @@ use super::maps::Maps;
 use super::ports::Groups;
 use super::tables::Row;
 use super::{LOOKED_UP, LOSSLESS_POOL, PortPlan, Reader};
-use crate::tm::buffer::file::{Direction, PgEntry, PoolClass, PoolEntry, ProfileEntry, QueueEntry};
+use crate::tm::buffer::file::{
+    Direction, PgEntry, PoolClass, PoolEntry, ProfileEntry, QueueEntry, QueueReserve,
+};
 use crate::units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +26,8 @@ pub(super) struct Uses {
     /// Profiles of groups and queues without a row.
     default_group: String,
     default_queue: String,
+    /// Profiles without the reserve of another: the name of that one by their own.
+    bare: BTreeMap<String, String>,
 }
 
 /// Profiles for groups and queues without a row, if no row has a lossy one.
@@ -115,15 +119,35 @@ impl Reader<'_> {
         uses.groups.insert((uses.default_group.clone(), false));
         uses.queues.insert((default_queue.clone(), false));
         uses.pools = self.pools_of(&uses);
-        uses.default_queue = uses.queue_profile(&default_queue, false);
+        uses.default_queue =
+            self.bare(&mut uses, &default_queue, |uses| uses.queue_profile(&default_queue, false));
+        let default_group = uses.default_group.clone();
+        uses.default_group = self.bare(&mut uses, &default_group, |_| default_group.clone());
         for (port, plan) in plans.iter_mut() {
             for (queue, plan) in &mut plan.queues {
                 let own = is_lossless(port, *queue);
-                let default = if own { &default_kept } else { &default_queue };
-                plan.profile = Some(uses.queue_profile(plan.profile.as_ref().unwrap_or(default), own));
+                plan.profile = Some(match &plan.profile {
+                    Some(profile) => uses.queue_profile(profile, own),
+                    None => {
+                        let default = if own { &default_kept } else { &default_queue };
+                        self.bare(&mut uses, default, |uses| uses.queue_profile(default, own))
+                    }
+                });
             }
         }
         uses
+    }
+
+    /// Returns the name of a profile for groups or queues without a row: SONiC reserves nothing for them.
+    fn bare(&self, uses: &mut Uses, key: &str, name: impl Fn(&Uses) -> String) -> String {
+        let name = name(uses);
+        let row = self.tables.get("BUFFER_PROFILE").and_then(|rows| rows.get(key));
+        if row.and_then(|row| row.get("size")).is_none_or(|size| size.trim() == "0") {
+            return name;
+        }
+        let bare = format!("{name} without reserve");
+        uses.bare.insert(bare.clone(), name);
+        bare
     }
 
     /// Returns the pool of each profile in use.
@@ -225,6 +249,36 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns what the sizes of pools include: headroom, the reserve of groups, and that of queues.
+    ///
+    /// The memory's profile says what they may include. SONiC's files of one ASIC differ, by `sai_optimized_mmu` of the switch's
+    /// `config.bcm`, which no table names: a pool that the memory cannot hold in addition to its headroom must include the headroom, and
+    /// one that the memory can hold so is shared cells alone.
+    pub(super) fn included(&mut self, pools: &[PoolEntry]) -> (bool, bool, QueueReserve) {
+        let base = self.base;
+        let of_base = (base.pool_includes_headroom, base.pool_includes_reserved, base.pool_includes_queues);
+        let Some(pool) = pools.iter().filter(|pool| pool.xoff.is_some()).max_by_key(|pool| pool.size) else {
+            return of_base;
+        };
+        let sum = pool.size + pool.xoff.unwrap_or_default();
+        let (place, memory) = (format!("BUFFER_POOL|{}", pool.name), base.buffer);
+        match (base.pool_includes_headroom, sum > memory) {
+            (false, true) => {
+                self.note(format!(
+                    "{place}: size and xoff are {sum}, more than the memory, {memory}: the size is taken to include xoff"
+                ));
+                (true, of_base.1, of_base.2)
+            }
+            (true, false) => {
+                self.note(format!(
+                    "{place}: size and xoff are {sum}, no more than the memory, {memory}: the size is taken as shared cells alone"
+                ));
+                (false, false, QueueReserve::None)
+            }
+            _ => of_base,
+        }
+    }
+
     fn size(&mut self, of: (&str, &str, &Row)) -> Option<Bytes> {
         if of.2.get("size").is_none() {
             let text = "is missing: with dynamic buffers, SONiC computes it on the switch. Add the size that the switch \
@@ -250,6 +304,10 @@ impl Reader<'_> {
         for (name, lossless) in &uses.queues {
             let pool = uses.egress_pool(uses.pool(name), *lossless);
             profiles.extend(self.profile(name, uses.queue_profile(name, *lossless), pool));
+        }
+        for (bare, of) in &uses.bare {
+            let of = profiles.iter().find(|profile: &&ProfileEntry| profile.name == *of).cloned();
+            profiles.extend(of.map(|of| ProfileEntry { name: bare.clone(), size: Bytes::ZERO, ..of }));
         }
         let used: BTreeSet<&String> = uses.groups.iter().chain(&uses.queues).map(|(name, _)| name).collect();
         let all = self.rows("BUFFER_PROFILE").into_iter().map(|(name, _)| name);

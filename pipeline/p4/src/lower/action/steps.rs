@@ -6,9 +6,8 @@
 
 use super::super::control::Leave;
 use super::super::frame::{Bound, Frame};
-use super::super::name::Names;
 use super::super::places::{Place, Storage};
-use super::super::{Lower, Note, Refused, Res, externs};
+use super::super::{Lower, Refused, Res, externs};
 use super::{Body, Target};
 use crate::check::Callee;
 use crate::diagnostic::{Diagnostics, Severity};
@@ -21,10 +20,14 @@ use sluice_ir::{self as ir, Expr, Primitive};
 /// What a lowering has made, to which it can return.
 #[derive(Debug)]
 pub(in crate::lower) struct Mark {
+    /// The program without its actions: a program can have thousands, and each of them is lowered after a mark.
     program: ir::Program,
+    /// Number of actions.
+    actions: usize,
     storage: Storage,
-    names: Names,
-    notes: Vec<Note>,
+    names: usize,
+    /// Number of notes.
+    notes: usize,
     units: FxHashMap<ObjectId, externs::Unit>,
     hashes: FxHashMap<ObjectId, Vec<ir::Hash>>,
     written_flags: Vec<(Gress, ir::Intrinsic, ir::Field)>,
@@ -60,12 +63,16 @@ struct Later<'a> {
 
 impl<'a> Lower<'a> {
     /// Remembers what is made so far.
-    pub(in crate::lower) fn remember(&self) -> Mark {
+    pub(in crate::lower) fn remember(&mut self) -> Mark {
+        let actions = std::mem::take(&mut self.program.actions);
+        let program = self.program.clone();
+        self.program.actions = actions;
         Mark {
-            program: self.program.clone(),
+            program,
+            actions: self.program.actions.len(),
             storage: self.storage.clone(),
-            names: self.names.clone(),
-            notes: self.notes.clone(),
+            names: self.names.mark(),
+            notes: self.notes.len(),
             units: self.units.clone(),
             hashes: self.hashes.clone(),
             written_flags: self.written_flags.clone(),
@@ -78,10 +85,12 @@ impl<'a> Lower<'a> {
 
     /// Returns to what was made before.
     pub(in crate::lower) fn go_back(&mut self, to: &Mark) {
-        self.program = to.program.clone();
+        let mut actions = std::mem::take(&mut self.program.actions);
+        actions.truncate(to.actions);
+        self.program = ir::Program { actions, ..to.program.clone() };
         self.storage = to.storage.clone();
-        self.names = to.names.clone();
-        self.notes = to.notes.clone();
+        self.names.go_back(to.names);
+        self.notes.truncate(to.notes);
         self.units = to.units.clone();
         self.hashes = to.hashes.clone();
         self.written_flags = to.written_flags.clone();
@@ -97,6 +106,9 @@ impl<'a> Lower<'a> {
         let DeclKind::Action(action) = &ast.decls[decl].kind else { return Ok(Steps::default()) };
         if action.body.statements.is_empty() {
             return Ok(Steps::default());
+        }
+        if self.is_exhausted() {
+            return Err(Refused);
         }
         let mark = self.remember();
         if let Ok((body, exit)) = self.action_body(&mut frame.clone(), decl) {

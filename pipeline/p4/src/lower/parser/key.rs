@@ -3,6 +3,7 @@
 use super::super::places::{Slot, StackId};
 use super::bits::{Bits, Piece, Source};
 use sluice_asic::alu::width_mask;
+use sluice_asic::limits;
 use sluice_ir::ValueSet;
 
 /// What the chip compares.
@@ -69,10 +70,7 @@ pub(super) struct Compared<N> {
     pub complete: bool,
 }
 
-/// The greatest number of combinations of alternatives in a select.
-pub(super) const MAX_ARMS: usize = 4096;
-
-/// A select needs more than [`MAX_ARMS`] arms.
+/// A select needs more arms than [`limits::P4_SELECT_ARMS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooMany;
 
@@ -100,7 +98,7 @@ pub(super) fn compare<N: Clone>(
                 default = Some(case.next.clone());
                 break;
             }
-            if arms.len() >= MAX_ARMS {
+            if limits::P4_SELECT_ARMS.is_below(arms.len() + 1) {
                 return Err(TooMany);
             }
             if !arms.iter().any(|earlier| earlier.values == values && earlier.set == set) {
@@ -154,7 +152,7 @@ fn slot(keys: &mut Vec<Key>, piece: &Piece, position: u32) -> Option<usize> {
 /// Returns every choice of one alternative for each key, in order.
 fn combinations(keys: &[Vec<Masked>]) -> Result<Vec<Vec<Masked>>, TooMany> {
     let number = keys.iter().try_fold(1_usize, |number, list| number.checked_mul(list.len()));
-    if number.is_none_or(|number| number > MAX_ARMS) {
+    if number.is_none_or(|number| limits::P4_SELECT_ARMS.is_below(number)) {
         return Err(TooMany);
     }
     let mut all = vec![Vec::new()];

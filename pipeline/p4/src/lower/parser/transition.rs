@@ -12,6 +12,7 @@ use crate::check::TyKind;
 use crate::source::Span;
 use crate::syntax::ast::{ExprId, ExprKind, Name, Select, StateDecl, Transition};
 use sluice_asic::alu::width_mask;
+use sluice_asic::limits;
 use sluice_ir::{ArmSet, Intrinsic, Lookahead, Next, SelectArm, SelectKey};
 
 impl Walk<'_, '_> {
@@ -58,11 +59,13 @@ impl Walk<'_, '_> {
             cases.push(Case { keys, set, next: case.next });
         }
         let Ok(compared) = compare(&values, &cases, state.position) else {
-            return Err(self.refuse(
-                select.span,
-                "the ranges of a `select` are more than 4096 values under masks",
-                "use ranges whose ends are powers of two, or fewer ranges in one case",
-            ));
+            let limit = &limits::P4_SELECT_ARMS;
+            let text = format!("the ranges of a `select` are more than {} values under masks", limit.get());
+            let help = format!(
+                "use ranges whose ends are powers of two, or fewer ranges in one case; {}",
+                limit.advice()
+            );
+            return Err(self.refuse(select.span, text, &help));
         };
         Ok(self.selected(state, point, compared))
     }

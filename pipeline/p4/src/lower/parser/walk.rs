@@ -19,11 +19,9 @@ use crate::source::Span;
 use crate::syntax::ast::{DeclId, DeclKind, ExprId, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sluice_asic::gress::Gress;
+use sluice_asic::limits;
 use sluice_ir::{Next, ParserOpKind, ParserState, SelectArm, SelectKey, StateData};
 use std::collections::{BTreeSet, VecDeque};
-
-/// The greatest number of states of a parser of the IR.
-const MAX_STATES: usize = 2000;
 
 /// The walk over the parser of a gress.
 pub(super) struct Walk<'c, 'a> {
@@ -131,13 +129,16 @@ impl<'c, 'a> Walk<'c, 'a> {
         self.enter(&mut first)?;
         let first = self.state(Point { frame, state: start, statement: 0 }, first.env);
         while let Some((point, env, state)) = self.work.pop_front() {
-            if self.states.len() > MAX_STATES {
+            let limit = &limits::P4_PARSER_STATES;
+            if limit.is_below(self.states.len()) {
                 let at = ast.decls[point.state].name.span;
                 let text =
-                    format!("the parser has more than {MAX_STATES} states after its paths are told apart");
-                let help =
-                    "select on fewer metadata fields and variables, and on header fields in their place";
-                return Err(self.refuse(at, text, help));
+                    format!("the parser has more than {} states after its paths are told apart", limit.get());
+                let help = format!(
+                    "select on fewer metadata fields and variables, and on header fields in their place; {}",
+                    limit.advice()
+                );
+                return Err(self.refuse(at, text, &help));
             }
             self.fill(point, env, state);
         }

@@ -1,6 +1,6 @@
 //! Programs without end have one message each.
 
-use super::super::{MAX_EXPANDED, MAX_INCLUDES, MAX_NESTING, MAX_TEXT};
+use super::super::{MAX_INCLUDES, MAX_NESTING};
 use super::{messages, run};
 use crate::preprocess::Options;
 
@@ -15,7 +15,7 @@ fn a_file_that_includes_itself() {
 fn macros_that_double_each_other() {
     let chain: String = (1..40).map(|n| format!("#define A{n} A{m} A{m}\n", m = n - 1)).collect();
     let found = messages(&format!("#define A0 x\n{chain}A39\n"));
-    assert_eq!(found, [format!("macros make more than {MAX_EXPANDED} tokens")]);
+    assert_eq!(found, ["macros make more than 2000000 tokens"]);
 }
 
 #[test]
@@ -31,10 +31,7 @@ fn arguments_inside_arguments() {
 fn words_and_strings_that_double() {
     for definition in ["#define D(x) x##x\n#define E(x) D(x)\n", "#define D(x) #x\n#define E(x) D(x x)\n"] {
         let text = format!("{definition}{}a{}\n", "E(".repeat(100), ")".repeat(100));
-        assert_eq!(
-            messages(&text),
-            [format!("a macro makes a word or string of more than {MAX_TEXT} bytes")]
-        );
+        assert_eq!(messages(&text), ["a macro makes a word or string of more than 65536 bytes"]);
     }
 }
 

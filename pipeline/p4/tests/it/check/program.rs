@@ -171,7 +171,7 @@ fn instances_that_multiply_end() {
         Pipeline(IgParser(), Ig(), IgDep(), EgParser(), Top(), EgDep()) many; Switch(many) main;";
     let (snippet, pipe) = elaborated(&text);
     assert!(pipe.is_none());
-    assert_eq!(snippet.diagnostics.list()[0].message, "the program has more than 100000 instances");
+    assert_eq!(snippet.diagnostics.list()[0].message, "the program has more than 10000 instances");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod actions;
 use super::super::bits::{PhvView, bits_for};
 use super::super::data::Owner;
 use super::super::purpose::{ArrayRef, Computation, Purpose};
+use super::super::steps::Steps;
 use super::demand::{AluArray, ArrayDemand, Demand, Lookup, ProfileDemand};
 use super::gateway::GatewayDemand;
 use super::hash::Distributed;
@@ -50,6 +51,9 @@ const METERS: u32 = 1 << 31;
 /// Random bits of a stage (model: chip §1.2).
 pub(crate) const RANDOM_BITS: u32 = 64;
 
+/// Steps of fitting one part of a node: it looks at about as many units of a stage.
+const PART_STEPS: usize = 200;
+
 /// Inputs and shared state of fitting.
 pub(crate) struct Fit<'a> {
     /// Chip.
@@ -64,12 +68,15 @@ pub(crate) struct Fit<'a> {
     pub(crate) shared_hashes: bool,
     /// Random number generators of each node, with their bits.
     pub(crate) randoms: BTreeMap<Owner, BTreeMap<Random, u32>>,
+    /// The budget of the placement.
+    pub(crate) steps: &'a Steps,
 }
 
 impl Fit<'_> {
     /// Takes all units that `entries` entries of the node need, or none. Returns the entries for which the part has
     /// room.
     pub(crate) fn part(&mut self, pool: &mut Pool, demand: &Demand, entries: u32) -> Result<u32, Shortage> {
+        self.steps.take(PART_STEPS);
         let mark = pool.mark();
         let done = self.everything(pool, demand, entries);
         if done.is_err() {

@@ -13,13 +13,16 @@ use sluice_ir::{Field, PrimitiveKind, Program};
 
 pub(super) fn check(view: &View) -> Vec<Diag> {
     let mut found = Vec::new();
+    let effects = view.cfgs.each_ref().map(|cfg| -> Vec<(Node, Effects)> {
+        cfg.nodes.keys().map(|n| (n, cfg.effects(view.program, n))).collect()
+    });
     for (container, held) in &view.held {
         if view.info(*container).is_some_and(|i| i.kind == ContainerKind::Dark) {
-            found.extend(held.iter().filter_map(|h| undefined(view, h)));
+            found.extend(held.iter().filter_map(|h| undefined(view, &effects, h)));
         }
         for (i, a) in held.iter().enumerate() {
             for b in held[i + 1..].iter().filter(|b| b.meets(a) && headers(view, a, b).is_none()) {
-                found.extend(spoiled(view, a, b).or_else(|| spoiled(view, b, a)));
+                found.extend(spoiled(view, &effects, a, b).or_else(|| spoiled(view, &effects, b, a)));
             }
         }
     }
@@ -27,21 +30,22 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
 }
 
 /// Reports a read of a dark container that may come before any write.
-fn undefined(view: &View, own: &Held) -> Option<Diag> {
+fn undefined(view: &View, effects: &[Vec<(Node, Effects)>; 2], own: &Held) -> Option<Diag> {
     let Var::Field(field) = own.var else { return None };
-    let cfg = &view.cfgs[view.gress(own.var).index()];
-    let mut readers = cfg.nodes.keys().filter(|n| reads(&cfg.effects(view.program, *n), own.var));
+    let gress = view.gress(own.var).index();
+    let cfg = &view.cfgs[gress];
+    let mut readers = effects[gress].iter().filter(|(_, e)| reads(e, own.var)).map(|(n, _)| *n);
     let read = readers.find(|n| !cfg.nodes.keys().any(|w| w < *n && decides(view, cfg, w, *n, field)))?;
     let text = format!("{} is in a dark container, but is read before it is written", view.var(own.var));
     Some(view.error(own.var, text).also(cfg.nodes[read].loc, "the read"))
 }
 
 /// Reports a read of `own` that may see a value that `other` wrote.
-fn spoiled(view: &View, own: &Held, other: &Held) -> Option<Diag> {
+fn spoiled(view: &View, effects: &[Vec<(Node, Effects)>; 2], own: &Held, other: &Held) -> Option<Diag> {
     let (Var::Field(field), Var::Field(stranger)) = (own.var, other.var) else { return None };
     let gress = view.gress(own.var);
     let cfg = &view.cfgs[gress.index()];
-    let nodes: Vec<(Node, Effects)> = cfg.nodes.keys().map(|n| (n, cfg.effects(view.program, n))).collect();
+    let nodes = &effects[gress.index()];
     let text = |where_: &str| {
         let text = format!("{} shares bits with {}, but {where_}", view.var(own.var), view.var(other.var));
         view.error(own.var, text).also(view.loc(other.var), "the other")

@@ -7,6 +7,7 @@ mod bus;
 mod congestion;
 mod generation;
 mod tcp;
+pub(crate) mod timers;
 mod transport;
 mod udp;
 mod vendor;

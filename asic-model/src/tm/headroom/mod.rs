@@ -1,6 +1,9 @@
 //! Headroom of a lossless priority group: the bytes that arrive after its pause was requested.
 //!
-//! The result lists every term, so that a reader can check the sum by hand (model: buffer §1.10).
+//! The result lists every term, so that a reader can check the sum by hand (model: buffer §1.10). Module `plug_in` has the formulas of
+//! SONiC's plug-ins.
+
+mod plug_in;
 
 use crate::units::{BitRate, Bytes, Length};
 
@@ -36,10 +39,11 @@ pub enum Method {
     /// Round trip, reaction time, and one frame in flight at each end; without waste from partly filled cells, so that shorter
     /// frames than the longest may be lost.
     Ideal,
-    /// SONiC's plug-in for NVIDIA: with cell waste, whose worst factor is rounded up to a whole number.
+    /// SONiC's plug-in for NVIDIA: with cell waste, whose worst factor is rounded up to a whole number. Cells of 192 and 256 bytes are
+    /// those of Spectrum-4, -5 and -6, which have terms of their own.
     Nvidia,
     /// SONiC's plug-in for Barefoot: with cell waste. It divides the cable term by 1.024 (a kilobit of 1024 bits) and
-    /// counts the reaction time twice from 400 Gb/s on.
+    /// counts the reaction time twice at 400 Gb/s.
     Barefoot,
 }
 
@@ -58,10 +62,12 @@ pub struct HeadroomInput {
     pub lossless_mtu: Bytes,
     /// Share of 64-byte packets in lossless traffic, in percent of the packets.
     pub small_percent: u8,
-    /// Delay of MAC and PHY, in bytes at line rate.
-    pub mac_phy: Bytes,
     /// Latency of a gearbox in the line, in ns; counted in both directions. 0 = no gearbox.
     pub gearbox_ns: u64,
+    /// True if the port has eight lanes, for which NVIDIA's plug-in doubles the latency of the pipeline.
+    pub eight_lanes: bool,
+    /// True if lossless groups share their headroom, so that a profile's size is that of its reserve alone.
+    pub shared: bool,
     /// Formula.
     pub method: Method,
 }
@@ -69,17 +75,17 @@ pub struct HeadroomInput {
 impl HeadroomInput {
     /// Returns the default inputs of SONiC's plug-ins (model: buffer §1.10); other methods have an MTU of 9216.
     pub fn new(method: Method, speed: BitRate, cable: Length, cell: Bytes) -> Self {
-        let ideal = matches!(method, Method::Worst | Method::Ideal);
+        let bound = matches!(method, Method::Worst | Method::Ideal);
         Self {
             speed,
             cable,
             cell,
-            mtu: Bytes(if ideal { 9_216 } else { 9_100 }),
-            lossless_mtu: Bytes(if ideal { 9_216 } else { 1_024 }),
-            small_percent: if ideal { 0 } else { 100 },
-            // 0.8 KiB, rounded up.
-            mac_phy: Bytes(if ideal { 0 } else { 820 }),
+            mtu: Bytes(if bound { 9_216 } else { 9_100 }),
+            lossless_mtu: Bytes(if bound { 9_216 } else { 1_024 }),
+            small_percent: if bound { 0 } else { 50 },
             gearbox_ns: 0,
+            eight_lanes: false,
+            shared: false,
             method,
         }
     }
@@ -111,18 +117,34 @@ pub struct Headroom {
     pub xoff: Bytes,
     /// Derivation of the headroom from wire bytes and waste.
     pub total: String,
+    /// A profile's `xon` and `size`, which SONiC's plug-ins compute too.
+    pub profile: Option<(Bytes, Bytes)>,
 }
 
 /// Computes the headroom.
 pub fn headroom(input: &HeadroomInput) -> Headroom {
-    let HeadroomInput { speed, mtu, .. } = *input;
+    match input.method {
+        Method::Worst => worst(input),
+        Method::Ideal => ideal(input),
+        Method::Nvidia | Method::Barefoot => plug_in::headroom(input),
+    }
+}
+
+/// Returns the terms of the bounds, in which a peer reacts as late as it may.
+fn terms(input: &HeadroomInput) -> Vec<Term> {
+    let HeadroomInput { speed, mtu, cable, .. } = *input;
+    let quanta = peer_quanta(speed);
     let mut terms = vec![
         Term {
             name: "frame in flight here",
             how: format!("the longest frame of the port, {mtu}, on the wire when the pause is due"),
             bytes: mtu,
         },
-        cable_term(input),
+        Term {
+            name: "cable, both ways",
+            how: format!("2 x {cable} / 198000000 m/s x {speed} / 8: {} one way", cable.delay()),
+            bytes: cable.round_trip_bytes(speed),
+        },
     ];
     if input.gearbox_ns > 0 {
         let bits = u128::from(speed.as_bps()) * u128::from(input.gearbox_ns) / 1_000_000_000;
@@ -133,96 +155,42 @@ pub fn headroom(input: &HeadroomInput) -> Headroom {
             bytes: Bytes(u64::try_from(2 * one).unwrap_or(u64::MAX)),
         });
     }
-    if input.mac_phy > Bytes::ZERO {
-        terms.push(Term { name: "MAC and PHY", how: "interface delay".to_owned(), bytes: input.mac_phy });
-    }
-    terms.push(peer_term(input));
-    if input.method == Method::Ideal {
-        terms.push(Term {
-            name: "frame in flight there",
-            how: format!("the peer finishes the frame that it has begun, {}", input.lossless_mtu),
-            bytes: input.lossless_mtu,
-        });
-    }
+    let reaction = Bytes(u64::from(quanta) * super::pfc::QUANTUM.0);
+    terms.push(Term {
+        name: "peer's reaction",
+        how: format!("{quanta} quanta of 512 bits"),
+        bytes: reaction,
+    });
+    terms
+}
+
+fn ideal(input: &HeadroomInput) -> Headroom {
+    let mut terms = terms(input);
+    terms.push(Term {
+        name: "frame in flight there",
+        how: format!("the peer finishes the frame that it has begun, {}", input.lossless_mtu),
+        bytes: input.lossless_mtu,
+    });
     let wire: Bytes = terms.iter().map(|term| term.bytes).sum();
-    finish(input, terms, wire)
-}
-
-fn cable_term(input: &HeadroomInput) -> Term {
-    let HeadroomInput { speed, cable, method, .. } = *input;
-    let bytes = cable.round_trip_bytes(speed);
-    let (bytes, note) = match method {
-        Method::Worst | Method::Ideal | Method::Nvidia => (bytes, ""),
-        Method::Barefoot => (Bytes((bytes.0 * 1000).div_ceil(1024)), ", / 1.024 as that plug-in counts"),
-    };
-    Term {
-        name: "cable, both ways",
-        how: format!("2 x {cable} / 198000000 m/s x {speed} / 8: {} one way{note}", cable.delay()),
-        bytes,
-    }
-}
-
-fn peer_term(input: &HeadroomInput) -> Term {
-    let quanta = peer_quanta(input.speed);
-    let twice = input.method == Method::Barefoot && input.speed >= BitRate::from_gbps(400);
-    let times = if twice { 2 } else { 1 };
-    let bytes = Bytes(u64::from(quanta) * super::pfc::QUANTUM.0 * times);
-    let note = if twice { ", twice from 400G on as that plug-in counts" } else { "" };
-    Term { name: "peer's reaction", how: format!("{quanta} quanta of 512 bits{note}"), bytes }
-}
-
-/// Computes the bytes of cells per byte of traffic, and then the headroom.
-fn finish(input: &HeadroomInput, terms: Vec<Term>, wire: Bytes) -> Headroom {
-    const ONE: u64 = 1_000_000;
-    if input.method == Method::Worst {
-        return worst(input, terms, wire);
-    }
-    if input.method == Method::Ideal {
-        return Headroom {
-            terms,
-            wire,
-            waste_millionths: ONE,
-            waste: "packets are assumed to fill their cells".to_owned(),
-            xoff: wire,
-            total: format!("{wire} on the wire"),
-        };
-    }
-    let cell = input.cell.0.max(1);
-    // The worst packet is one byte too long for one cell and takes two. For cells above 128 bytes, a 64-byte packet is
-    // worse.
-    let worst = if cell > 128 { cell * ONE / 64 } else { 2 * cell * ONE / (1 + cell) };
-    let worst = if input.method == Method::Nvidia { worst.div_ceil(ONE) * ONE } else { worst };
-    let share = small_byte_share(input);
-    let waste = ONE - share + (u128::from(share) * u128::from(worst) / u128::from(ONE)) as u64;
-    let occupied = (u128::from(wire.0) * u128::from(waste)).div_ceil(u128::from(ONE));
-    let sum = input.lossless_mtu.0.saturating_add(u64::try_from(occupied).unwrap_or(u64::MAX / 2));
-    let xoff = Bytes(sum.div_ceil(1024).saturating_mul(1024));
     Headroom {
         terms,
         wire,
-        waste_millionths: waste,
-        waste: format!(
-            "64 B packets are {} % of packets and {} % of bytes; the worst packet size takes {} times its length in {} cells",
-            input.small_percent,
-            decimal(share * 100),
-            decimal(worst),
-            input.cell
-        ),
-        xoff,
-        total: format!(
-            "{} of a lossless frame + {wire} x {}, rounded up to 1024",
-            input.lossless_mtu,
-            decimal(waste)
-        ),
+        waste_millionths: 1_000_000,
+        waste: "packets are assumed to fill their cells".to_owned(),
+        xoff: wire,
+        total: format!("{wire} on the wire"),
+        profile: None,
     }
 }
 
 /// Computes the headroom for the length of frames that needs most.
-fn worst(input: &HeadroomInput, terms: Vec<Term>, wire: Bytes) -> Headroom {
+fn worst(input: &HeadroomInput) -> Headroom {
     /// Preamble and gap.
     const LINE: u64 = 20;
     /// Shortest frame, with FCS.
     const SHORTEST: u64 = 64;
+    let terms = terms(input);
+    let wire: Bytes = terms.iter().map(|term| term.bytes).sum();
     let cell = input.cell.0.max(1);
     let need =
         |length: u64| (wire.0.div_ceil(length + LINE) + 1).saturating_mul(length.div_ceil(cell) * cell);
@@ -244,26 +212,8 @@ fn worst(input: &HeadroomInput, terms: Vec<Term>, wire: Bytes) -> Headroom {
             "{} frames of {length} B in {wire} of the line, and one that the peer has begun, x {held} B",
             wire.0.div_ceil(line)
         ),
+        profile: None,
     }
-}
-
-/// Returns the share of 64-byte packets in the bytes, in millionths. NVIDIA's formula divides 64 bytes by the mean
-/// packet length: that is the share only if all packets are small, and too much otherwise.
-fn small_byte_share(input: &HeadroomInput) -> u64 {
-    let percent = u64::from(input.small_percent.min(100));
-    match input.method {
-        Method::Nvidia => {
-            let bytes = percent * 64 + (100 - percent) * input.lossless_mtu.0;
-            (100_u64 * 64 * 1_000_000).checked_div(bytes).unwrap_or(0)
-        }
-        Method::Worst | Method::Ideal | Method::Barefoot => percent * 10_000,
-    }
-}
-
-/// Formats millionths as a decimal number.
-fn decimal(millionths: u64) -> String {
-    let text = format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
@@ -310,50 +260,5 @@ mod tests {
                 assert!(found.abs_diff(bytes) <= 1, "{gbps}G {metres} m: {found}, {bytes}");
             }
         }
-    }
-
-    /// Model: buffer §1.10, formula xoff with nothing but small packets.
-    #[test]
-    fn formula_headroom() {
-        type Row = (u64, [u64; 4], [u64; 3], [u64; 2]);
-        let rows: [Row; 5] = [
-            (5, [47_104, 54_272, 108_544, 212_992], [31_744, 36_864, 72_704], [100_352, 354_304]),
-            (40, [50_176, 60_416, 121_856, 265_216], [33_792, 40_960, 81_920], [111_616, 401_408]),
-            (300, [74_752, 99_328, 220_160, 659_456], [50_176, 66_560, 147_456], [199_680, 754_688]),
-            (
-                2_000,
-                [236_544, 357_376, 864_256, 3_235_840],
-                [157_696, 238_592, 576_512],
-                [776_192, 3_059_712],
-            ),
-            (
-                40_000,
-                [3_834_880, 6_114_304, 15_258_624, 60_811_264],
-                [2_556_928, 4_076_544, 10_172_416],
-                [13_661_184, 54_600_704],
-            ),
-        ];
-        for (metres, three, one, tofino) in rows {
-            let check = |method, cell, gbps, bytes| {
-                assert_eq!(xoff(method, cell, gbps, metres), bytes, "cell {cell}, {gbps}G, {metres} m");
-            };
-            [25, 40, 100, 400].into_iter().zip(three).for_each(|(g, b)| check(Method::Nvidia, 144, g, b));
-            [25, 40, 100].into_iter().zip(one).for_each(|(g, b)| check(Method::Nvidia, 96, g, b));
-            [100, 400].into_iter().zip(tofino).for_each(|(g, b)| check(Method::Barefoot, 176, g, b));
-        }
-    }
-
-    #[test]
-    fn the_terms_add_up_and_name_their_numbers() {
-        let cable = Length::from_metres(300);
-        let mut input = HeadroomInput::new(Method::Nvidia, BitRate::from_gbps(100), cable, Bytes(144));
-        input.gearbox_ns = 400;
-        input.small_percent = 50;
-        let found = headroom(&input);
-        assert_eq!(found.terms.iter().map(|t| t.bytes).sum::<Bytes>(), found.wire);
-        assert!(found.terms.iter().any(|t| t.name == "gearbox" && t.bytes == Bytes(10_000)));
-        // 64 of 544 bytes, three times: 1.235294.
-        assert_eq!(found.waste_millionths, 1_235_294);
-        assert_eq!(found.xoff.get() % 1024, 0);
     }
 }
