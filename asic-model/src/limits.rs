@@ -100,7 +100,7 @@ pub static SCENARIO_STEPS: Limit =
 /// Steps of a scenario about a host.
 pub static HOST_STEPS: Limit = Limit::new(
     "host-steps",
-    10_000_000,
+    20_000_000,
     "steps, rounds, notifications and marked packets of a scenario about a part of a host",
 );
 /// Frames of a scenario.

@@ -6,8 +6,8 @@
 //! | verdict | condition |
 //! |---|---|
 //! | agrees | the whole interval is in the tolerance |
-//! | undecided | it is not, and it is wider than the tolerance (half > room), so that no mean could have made it agree |
-//! | disagrees | it is not, although it is narrow enough |
+//! | undecided | a part of it is, and it is wider than the tolerance (half > room), so that no mean could have made it agree |
+//! | disagrees | it misses the tolerance, or a part of it is outside although it is narrow enough |
 //!
 //! So noise never makes a number agree. One seed has no interval, and leaves every row and claim undecided. Results that do not
 //! depend on the seed have an interval without width over two or more seeds, and are decided.
@@ -302,10 +302,11 @@ fn row_result(row: &Row, found: &Evidence, published: &Published) -> Result<RowR
 /// Compares the interval of a number with the tolerance around a value.
 fn compared(here: Estimate, value: f64, precision: f64, within: f64) -> Verdict {
     let room = value.abs() * within / 100.0 + precision;
+    let (low, high) = (value - room, value + room);
     match here.half {
         None => Verdict::Undecided,
-        Some(_) if here.low() >= value - room && here.high() <= value + room => Verdict::Agrees,
-        Some(half) if half > room => Verdict::Undecided,
+        Some(_) if here.low() >= low && here.high() <= high => Verdict::Agrees,
+        Some(half) if half > room && here.low() <= high && here.high() >= low => Verdict::Undecided,
         Some(_) => Verdict::Disagrees,
     }
 }

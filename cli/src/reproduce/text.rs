@@ -85,7 +85,7 @@ pub(super) fn page(all: &[Done], library: &Library, scale: Scale) -> String {
          published ones. `sluice reproduce all --markdown` writes this page. Where a number disagrees, its cause is \
          stated, or that it is not found. Where a set-up or a claim was changed after a first result, the deviations say so.\n\n\
          A number agrees if its whole 95 % interval over the seeds is within the stated percentage of the published value. A number \
-         is undecided if its interval is wider than that range, and disagrees otherwise. A claim agrees if it holds at every point: \
+         is undecided if its interval is wider than that range and meets it, and disagrees otherwise. A claim agrees if it holds at every point: \
          the whole interval of the difference of both sides satisfies it. A claim disagrees if the whole interval violates it at one \
          point, and is undecided otherwise. One seed decides nothing. *Reference simulator* is the authors' simulator, or an \
          independent run of it; *closed form* is a formula.\n\n",

@@ -21,7 +21,8 @@ fn experiment(text: &str) -> Experiment {
 
 fn published() -> Published {
     let text = "[[paper]]\nid = \"p\"\ntitle = \"P\"\n[[value]]\nid = \"p/a\"\nvalue = 1.2\nread = \"table\"\nside = \
-                \"paper\"\nsource = \"s\"\n[[value]]\nid = \"p/none\"\nread = \"none\"\nside = \"paper\"\nsource = \"s\"\n";
+                \"paper\"\nsource = \"s\"\n[[value]]\nid = \"p/far\"\nvalue = 3.0\nread = \"text\"\nside = \"paper\"\nsource = \
+                \"s\"\n[[value]]\nid = \"p/none\"\nread = \"none\"\nside = \"paper\"\nsource = \"s\"\n";
     Published::parse(text).unwrap()
 }
 
@@ -47,6 +48,8 @@ fn a_row_agrees_if_its_whole_interval_is_in_the_tolerance() {
     let found = [52, 53, 65, 66].map(|within| of(row(30, "p/a", within)).verdict);
     let [undecided, disagrees, agrees] = [Verdict::Undecided, Verdict::Disagrees, Verdict::Agrees];
     assert_eq!(found, [undecided, disagrees, disagrees, agrees]);
+    // An interval of 0.415 to 1.685 misses 3 ± 0.3, although it is wider.
+    assert_eq!(of(row(30, "p/far", 10)).verdict, Verdict::Disagrees);
     // 1.5 is 25 % above 1.2.
     assert_eq!(of(row(50, "p/a", 24)).verdict, Verdict::Disagrees);
     assert_eq!(of(row(50, "p/a", 26)).verdict, Verdict::Agrees);

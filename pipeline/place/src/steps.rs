@@ -58,8 +58,12 @@ impl Steps {
             None => (String::new(), first),
         };
         let far = match (reached.schedules, reached.allocations) {
-            (0, 0) => format!("the program has {nodes} tables, actions and conditions"),
-            (0, tried) => format!("{tried} ways to share containers were tried, and none fits so far"),
+            (0, tried) if pass == "phv" => {
+                format!(
+                    "no container is left for some fields, in each of the ways to share them so far: {tried}"
+                )
+            }
+            (0, _) => format!("the program has {nodes} tables, actions and conditions"),
             (schedules, _) => format!(
                 "the best schedule of {schedules} has a place for {} of {nodes} tables, actions and conditions, in {} of {stages} \
                  stages{at}",
@@ -67,9 +71,12 @@ impl Steps {
             ),
         };
         let text = format!("placing took all of its {} steps, in the pass `{pass}`: {far}", self.limit);
+        let known = match reached.schedules > 0 && reached.placed >= nodes {
+            true => "the program may fit, but the search for the best schedule did not end",
+            false => "whether the program fits is not known",
+        };
         let help = format!(
-            "{}; whether the program fits is not known. Entries of one table in place of many tables or conditions take fewer \
-             steps",
+            "{}; {known}. Entries of one table in place of many tables or conditions take fewer steps",
             limits::PLACING_STEPS.advice()
         );
         Diag::error(loc, text).help(help)

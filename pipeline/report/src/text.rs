@@ -88,8 +88,7 @@ pub fn text_no_fit(no_fit: &NoFit) -> String {
 
 /// Returns the report of a program that does not fit; `shown` prints a finding.
 pub fn text_no_fit_with(no_fit: &NoFit, shown: &mut dyn FnMut(&Diag) -> String) -> String {
-    let verdict =
-        if no_fit.is_unfinished() { "not placed, whether it fits is not known" } else { "does not fit" };
+    let verdict = if no_fit.is_unfinished() { "not placed, its steps are used up" } else { "does not fit" };
     let mut out = format!("{} on {}: {verdict}\n\n{}\n", no_fit.program, no_fit.chip, no_fit.reason());
     if let Some(first) = no_fit.first_exhausted.as_ref().filter(|f| !f.contenders.is_empty()) {
         let _ = writeln!(out, "\n{} is wanted by: {}", first.resource.id(), first.contenders.join(", "));
