@@ -40,6 +40,11 @@ class ReportOptions(TypedDict, total=False):
 
     max_text: Number
     """Most bytes of a file that is read whole, such as TOML, CSV and JSON [default: 268435456]"""
+    max: Text | Sequence[Text]
+    """Most work of a kind that a file may ask for, in place of the default; repeatable. The names are p4-file-bytes,
+    p4-includes, p4-included-bytes, p4-macro-tokens, p4-word-bytes, p4-constant-numbers, p4-instances,
+    p4-statements, p4-parser-states, p4-select-arms, program-text-bytes, program-text-items, parser-nodes,
+    placing-steps, switches, sonic-ports, scenario-steps, host-steps, scenario-frames, sweep-runs, seeds"""
     full: bool
     """Print all tables of the report: units by stage, tables, memories, reasons, PHV, parser, deparser, cycles,
     power"""
@@ -77,6 +82,11 @@ class ReplayOptions(TypedDict, total=False):
 
     max_text: Number
     """Most bytes of a file that is read whole, such as TOML, CSV and JSON [default: 268435456]"""
+    max: Text | Sequence[Text]
+    """Most work of a kind that a file may ask for, in place of the default; repeatable. The names are p4-file-bytes,
+    p4-includes, p4-included-bytes, p4-macro-tokens, p4-word-bytes, p4-constant-numbers, p4-instances,
+    p4-statements, p4-parser-states, p4-select-arms, program-text-bytes, program-text-items, parser-nodes,
+    placing-steps, switches, sonic-ports, scenario-steps, host-steps, scenario-frames, sweep-runs, seeds"""
     output: Path
     """Folder for out.pcapng, summary.json, report.json, entries.toml and manifest.json"""
     html: Path
@@ -153,8 +163,8 @@ class ReplayOptions(TypedDict, total=False):
     """Comment each packet of out.pcapng: fate, path, latency, time in the queue, ECN"""
     buffer: Text
     """Shared buffer with priority groups, PFC at the MACs and ECN marking, instead of limits per queue. PROFILE is
-    `chip` for the chip's own, td2, th, th2, tofino, tofino2, voq, a TOML file, or SONiC's files joined by `+`:
-    config_db.json+pg_profile_lookup.ini"""
+    `chip` for the chip's own, td2, td3, th, th2, th3, th5, tofino, tofino2, voq, a TOML file, or SONiC's files
+    joined by `+`: config_db.json+pg_profile_lookup.ini"""
     obey_pfc: bool
     """Let senders obey the PFC frames of the switch: frames of paused priorities wait"""
     cable: Text
@@ -203,6 +213,11 @@ class FuzzOptions(TypedDict, total=False):
 
     max_text: Number
     """Most bytes of a file that is read whole, such as TOML, CSV and JSON [default: 268435456]"""
+    max: Text | Sequence[Text]
+    """Most work of a kind that a file may ask for, in place of the default; repeatable. The names are p4-file-bytes,
+    p4-includes, p4-included-bytes, p4-macro-tokens, p4-word-bytes, p4-constant-numbers, p4-instances,
+    p4-statements, p4-parser-states, p4-select-arms, program-text-bytes, program-text-items, parser-nodes,
+    placing-steps, switches, sonic-ports, scenario-steps, host-steps, scenario-frames, sweep-runs, seeds"""
     time: Time
     """Hunt for this long, in wall time [default: 60s without --cases]"""
     min_coverage: Number
@@ -248,6 +263,11 @@ class HuntOptions(P4Options, total=False):
     """Chip: tofino, tofino2, or a TOML file that changes one of them [default: tofino2]"""
     max_text: Number
     """Most bytes of a file that is read whole, such as TOML, CSV and JSON [default: 268435456]"""
+    max: Text | Sequence[Text]
+    """Most work of a kind that a file may ask for, in place of the default; repeatable. The names are p4-file-bytes,
+    p4-includes, p4-included-bytes, p4-macro-tokens, p4-word-bytes, p4-constant-numbers, p4-instances,
+    p4-statements, p4-parser-states, p4-select-arms, program-text-bytes, program-text-items, parser-nodes,
+    placing-steps, switches, sonic-ports, scenario-steps, host-steps, scenario-frames, sweep-runs, seeds"""
     min_coverage: Number
     """Exit with code 1 if less than this share of the reachable coverage points was reached"""
     entries: Path
@@ -267,6 +287,11 @@ class RunOptions(TypedDict, total=False):
     """Run only scenarios with this id, or with an id that continues it after `.`, `-` or `/`; repeatable"""
     max_text: Number
     """Most bytes of a file that is read whole, such as TOML, CSV and JSON [default: 268435456]"""
+    max: Text | Sequence[Text]
+    """Most work of a kind that a file may ask for, in place of the default; repeatable. The names are p4-file-bytes,
+    p4-includes, p4-included-bytes, p4-macro-tokens, p4-word-bytes, p4-constant-numbers, p4-instances,
+    p4-statements, p4-parser-states, p4-select-arms, program-text-bytes, program-text-items, parser-nodes,
+    placing-steps, switches, sonic-ports, scenario-steps, host-steps, scenario-frames, sweep-runs, seeds"""
     html: Path
     """Write the results as one self-contained page: which expectations hold, plots, programs compared"""
     timelines: Literal["csv", "parquet", "svg"] | Sequence[Literal["csv", "parquet", "svg"]]
@@ -311,6 +336,11 @@ class ReproduceOptions(P4Options, total=False):
     capture: Path
     """Capture of yours (pcap or pcapng), whose packets the experiments send that need one; without it `all` and
     names of papers leave these out"""
+    max: Text | Sequence[Text]
+    """Most work of a kind that a file may ask for, in place of the default; repeatable. The names are p4-file-bytes,
+    p4-includes, p4-included-bytes, p4-macro-tokens, p4-word-bytes, p4-constant-numbers, p4-instances,
+    p4-statements, p4-parser-states, p4-select-arms, program-text-bytes, program-text-items, parser-nodes,
+    placing-steps, switches, sonic-ports, scenario-steps, host-steps, scenario-frames, sweep-runs, seeds"""
     html: Path
     """Write the results as one self-contained page: numbers beside the published ones, plots, claims"""
     again: bool

@@ -123,7 +123,8 @@ fn more_actions_under_conditions_than_a_chip_has_are_refused_at_once() {
 
 #[test]
 fn placing_has_a_budget_and_says_how_far_it_came() {
-    let (code, said) = Program::p4(&tables(90)).report(&["--max", "placing-steps=150k"]);
+    let program = Program::p4(&tables(90));
+    let (code, said) = program.report(&["--max", "placing-steps=150k"]);
     assert_eq!(code, 1, "{said}");
     let found = said.lines().find(|line| line.starts_with("placing took all")).unwrap();
     let text =
@@ -136,11 +137,11 @@ fn placing_has_a_budget_and_says_how_far_it_came() {
     assert!(said.starts_with("a on tofino: not placed, its steps are used up\n"), "{said}");
     let help = "--max placing-steps=N raises the limit; whether the program fits is not known";
     assert!(said.contains(help), "{said}");
-    let again = Program::p4(&tables(90)).report(&["--max", "placing-steps=150k"]);
+    let again = program.report(&["--max", "placing-steps=150k"]);
     assert_eq!(again.1, said, "the budget is the same each time");
-    let (code, said) = Program::p4(&tables(90)).report(&["--max", "placing-steps=20k"]);
+    let (code, said) = program.report(&["--max", "placing-steps=20k"]);
     assert!(code == 1 && said.contains("the program has 91 tables, actions and conditions"), "{said}");
-    let (code, _) = Program::p4(&tables(90)).report(&["--max", "placing-steps=1G"]);
+    let (code, _) = program.report(&["--max", "placing-steps=1G"]);
     assert_eq!(code, 0, "the option raises the limit");
 }
 
