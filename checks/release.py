@@ -3,14 +3,15 @@
 
     checks/release.py                     target/dist: sluice-VERSION-PLATFORM.tar.gz, the wheel, and SHA256SUMS
     checks/release.py --no-wheel          without the wheel
+    checks/release.py --image             also sluice-VERSION-PLATFORM.oci.tar, a container image; needs buildah or podman
     checks/release.py --profile NAME      builds the binary with this profile of Cargo.toml in place of dist
     checks/release.py --binary FILE       packs this binary instead of building one
     checks/release.py --wheel FILE        packs this wheel of maturin's instead of building one
     checks/release.py --most-bytes N      fails if the binary has more bytes
     checks/release.py --environment       prints the build's settings, NAME=VALUE and a zero byte each, for other builds to share
 
-Archive and wheel have no times and no owners, so the same binary gives the same archive, and the same native module the same
-wheel. A binary or a module that holds a path of the machine that built it is refused. `sha256sum -c SHA256SUMS` checks the files.
+Archive, wheel and image have no times and no owners, so the same binary gives the same archive and image, and the same native module
+the same wheel. A binary or a module that holds a path of the machine that built it is refused. `sha256sum -c SHA256SUMS` checks the files.
 The wheel is built by maturin, from a virtual environment in the folder of the build.
 """
 import argparse
@@ -28,6 +29,7 @@ import tempfile
 # The folder of checks stays as it is.
 sys.dont_write_bytecode = True
 import dependencies  # noqa: E402
+import image as images  # noqa: E402
 import wheel as wheels  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -145,6 +147,14 @@ def write_wheel(built, shells, output):
     return path
 
 
+def write_image(binary, name, output):
+    """Builds the container image and returns the path of its archive."""
+    texts = {page: read(ROOT, page) for page in PAGES if page.startswith("LICENSE-")} | licences(dependencies.BINARY)
+    path = images.build(binary, texts, os.path.join(output, f"{name}.oci.tar"))
+    print(f"{path}: {os.path.getsize(path)} bytes")
+    return path
+
+
 def write_sums(paths, output):
     """Writes the SHA-256 of files as `sha256sum` does."""
     lines = [f"{hashlib.sha256(read(path)).hexdigest()}  {os.path.basename(path)}\n" for path in sorted(paths)]
@@ -157,6 +167,7 @@ def main():
     parser.add_argument("--binary", help="a binary that exists")
     parser.add_argument("--wheel", help="a wheel of maturin's that exists")
     parser.add_argument("--no-wheel", action="store_true", help="the archive alone")
+    parser.add_argument("--image", action="store_true", help="a container image, too")
     parser.add_argument("--profile", default="dist", help="profile of the binary's build")
     parser.add_argument("--most-bytes", type=int, help="largest size of the binary")
     parser.add_argument("--output", default=os.path.join(ROOT, "target", "dist"), help="folder of archive and wheel")
@@ -170,11 +181,14 @@ def main():
     doctor = json.loads(subprocess.check_output([binary, "doctor", "--json"]))
     os.makedirs(args.output, exist_ok=True)
     shells = shell_files(binary)
-    archive = write_archive(binary, f"sluice-{doctor['version']}-{doctor['platform']}", shells, args.output)
+    name = f"sluice-{doctor['version']}-{doctor['platform']}"
+    archive = write_archive(binary, name, shells, args.output)
     print(f"{archive}: {os.path.getsize(archive)} bytes; the binary has {size}")
     made = [archive]
     if not args.no_wheel:
         made.append(write_wheel(args.wheel or build_wheel(), shells, args.output))
+    if args.image:
+        made.append(write_image(binary, name, args.output))
     write_sums(made, args.output)
     if args.most_bytes and size > args.most_bytes:
         sys.exit(f"the binary has {size} bytes; at most {args.most_bytes} are allowed")
