@@ -12,80 +12,32 @@ and DuckDB open them without a copy; ``table.to_pandas()`` makes a frame of pand
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ._native import VERSION, Error, Packet, Table, read_parquet
-
-if TYPE_CHECKING:
-    from .chart import Chart
-    from .commands import Called, programs, run
-    from .dataset import Dataset
-    from .digest import Digest
-    from .experiment import Experiment, Results
-    from .hunting import Hunted, hunt
-    from .network import Network
-    from .papers import reproduce
-    from .program import Hunt, Program, Replay, Report
-    from .record import Record
-    from .scenarios import Outcomes
-    from .sweeping import sweep
-    from .switch import Run, Switch
+from ._native import VERSION
 
 __version__ = VERSION
 
-__all__ = [
-    "Called",
-    "Chart",
-    "Dataset",
-    "Digest",
-    "Error",
-    "Experiment",
-    "Hunt",
-    "Hunted",
-    "Network",
-    "Outcomes",
-    "Packet",
-    "Program",
-    "Record",
-    "Replay",
-    "Report",
-    "Results",
-    "Run",
-    "Switch",
-    "Table",
-    "hunt",
-    "programs",
-    "read_parquet",
-    "reproduce",
-    "run",
-    "sweep",
-]
 
-_PLACES = {
-    "chart": ["Chart"],
-    "commands": ["Called", "programs", "run"],
-    "dataset": ["Dataset"],
-    "digest": ["Digest"],
-    "experiment": ["Experiment", "Results"],
-    "hunting": ["Hunted", "hunt"],
-    "network": ["Network"],
-    "papers": ["reproduce"],
-    "program": ["Hunt", "Program", "Replay", "Report"],
-    "record": ["Record"],
-    "scenarios": ["Outcomes"],
-    "sweeping": ["sweep"],
-    "switch": ["Run", "Switch"],
-}
-"""Modules that are imported at the first use of a name, so that the command line starts without them."""
+def _modules() -> dict[str, str]:
+    """Return the module of each name. Modules are imported at the first use of a name, so that the command line starts without
+    them; the names are those of the stub, which type checkers and editors read.
+    """
+    with open(f"{__file__}i", encoding="utf-8") as stub:
+        lines = [line.strip().split(" import ") for line in stub if line.startswith("from .")]
+    return {name.split(" as ")[0]: module[len("from .") :] for module, names in lines for name in names.split(", ")}
+
+
+_MODULES = _modules()
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in _PLACES.items():
-        if name in names:
-            value = getattr(importlib.import_module(f".{module}", __name__), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module `sluice` has no `{name}`")
+    if name not in _MODULES:
+        raise AttributeError(f"module `sluice` has no `{name}`")
+    value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -108,7 +108,7 @@ class Dataset:
         """A row for each complete run: ``digest``, the swept keys, ``program``, ``seed``, and every number of the run; of a
         scenario ``scenario``, ``profile``, ``passed``, ``checks`` and the saved numbers.
 
-        Slowdowns (``avg``, ``p50``, ``p99``, and those of small and large messages) are ratios: 1.0 is as fast as alone. If all
+        Slowdowns (``slowdown_avg``, ``small_slowdown_p99`` and others) are ratios: 1.0 is as fast as alone. If all
         runs are there, they are relative to the ideal time that the experiment asks for; before, to the program's own.
         """
         content = self._read(RUNS)
@@ -148,7 +148,7 @@ class Dataset:
             raise Error(f"run {digest} is of a scenario, which has no messages")
         return units.of_messages(_native.parquet_table(content))
 
-    def plot(self, number: str = "avg", x: str | None = None) -> Chart:
+    def plot(self, number: str = "slowdown_avg", x: str | None = None) -> Chart:
         """Draw a number of the complete runs over a swept key: the mean of the seeds, with a line for each program.
 
         Args:
@@ -164,7 +164,7 @@ class Dataset:
         return f"Dataset({self.url!r}, {complete} of {len(plan)} runs)"
 
     def _repr_html_(self) -> str:
-        shown: Sequence[str] = ("program", "seed", "avg", "p50", "p99", "passed")
+        shown: Sequence[str] = ("program", "seed", "slowdown_avg", "slowdown_p50", "slowdown_p99", "passed")
         runs = self.runs
         axes = list(self.plan[0]["axes"]) if self.plan else []
         head = [name for name in [*axes, *shown] if name in runs.column_names]

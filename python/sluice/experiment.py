@@ -175,8 +175,8 @@ class Results(Record):
     __slots__ = ("messages", "plots", "runs")
 
     runs: Table
-    """A row for each run: ``digest``, the swept keys, ``program``, ``seed``, and every number of the run. Slowdowns (``avg``,
-    ``p50``, ``p99``, and those of small and large messages) are ratios: 1.0 is as fast as alone."""
+    """A row for each run: ``digest``, the swept keys, ``program``, ``seed``, and every number of the run. Slowdowns
+    (``slowdown_avg``, ``small_slowdown_p99`` and others) are ratios: 1.0 is as fast as alone."""
     messages: Table
     """A row for each message: ``run``, sender, receiver, ``bytes``, ``start_ns``, ``end_ns``, ``own_alone_ns``, ``slowdown``, and
     others."""
@@ -204,7 +204,7 @@ class Results(Record):
             contest["error"] for contest in contests
         )
 
-    def plot(self, number: str = "avg", x: str | None = None) -> Chart:
+    def plot(self, number: str = "slowdown_avg", x: str | None = None) -> Chart:
         """Draw a number of the runs over a swept key, with a line for each program; without swept keys, the shares of messages
         by their slowdown.
 
@@ -213,7 +213,7 @@ class Results(Record):
             x: the swept key; by default the only one whose values are numbers.
         """
         drawn = self.plots.get(PLOTS[0])
-        if drawn is not None and number == "avg" and x is None:
+        if drawn is not None and number == "slowdown_avg" and x is None:
             return Chart(drawn)
         return figure(self.runs, self._axes(), number, x)
 

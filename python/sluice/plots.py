@@ -7,8 +7,14 @@ from collections.abc import Sequence
 
 from ._native import Error, Table
 from .chart import Chart
+from .units import slowdown_name
 
-NAMES = {"avg": "mean slowdown", "p50": "median slowdown", "p95": "95 % slowdown", "p99": "99 % slowdown"}
+NAMES = {
+    "slowdown_avg": "mean slowdown",
+    "slowdown_p50": "median slowdown",
+    "slowdown_p95": "95 % slowdown",
+    "slowdown_p99": "99 % slowdown",
+}
 """Names of axes."""
 
 
@@ -20,6 +26,9 @@ def figure(runs: Table, axes: Sequence[str], number: str, x: str | None) -> Char
     """
     if not len(runs):
         raise Error("there is no complete run to draw")
+    ratio = slowdown_name(number)
+    if number not in runs.column_names and ratio in runs.column_names:
+        raise Error(f"the runs have no column `{number}`\n  = help: `{ratio}` has the slowdown as a ratio, 1.0 as fast as alone")
     numeric = [axis for axis in axes if all(_number(value) is not None for value in runs[axis])]
     if x is None and len(numeric) != 1:
         found = f"swept keys with numbers are {', '.join(numeric)}" if numeric else "no swept key has numbers"

@@ -9,7 +9,7 @@ import re
 
 from ._native import Table
 
-_SLOWDOWN = re.compile(r"(own_|fastest_|small_|large_)?(avg|p50|p95|p99)")
+_SLOWDOWN = re.compile(r"((?:(?:workload\.[^.]+|bin_[^.]+)\.)?(?:own_|fastest_|small_|large_)?)(avg|p50|p95|p99|p999)")
 _THOUSANDTHS = "_thousandths"
 
 
@@ -21,7 +21,15 @@ def of_messages(table: Table) -> Table:
     return table.divided([*times, *ratios])
 
 
+def slowdown_name(name: str) -> str | None:
+    """Return the name of a slowdown in tables of runs, where it is a ratio: ``small_slowdown_p99`` for ``small_p99``, which files
+    have in thousandths; None for the name of another number.
+    """
+    found = _SLOWDOWN.fullmatch(name)
+    return found and f"{found[1]}slowdown_{found[2]}"
+
+
 def of_runs(table: Table) -> Table:
-    """Return a table of runs, whose slowdowns are ratios."""
-    names = [name for name in table.column_names if _SLOWDOWN.fullmatch(name)]
-    return of_messages(table).divided([(name, name, 1000.0) for name in names])
+    """Return a table of runs of contests, whose slowdowns are ratios: ``slowdown_avg`` for ``avg``."""
+    names = [(name, slowdown_name(name)) for name in table.column_names]
+    return of_messages(table).divided([(name, ratio, 1000.0) for name, ratio in names if ratio is not None])

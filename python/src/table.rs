@@ -46,17 +46,19 @@ impl Table {
     fn column(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
         self.schema.index_of(name).map_err(|_| {
             let names: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
-            let renamed = [("_ps", "_ns"), ("_thousandths", "")].into_iter().find_map(|(old, new)| {
-                let new = format!("{}{new}", name.strip_suffix(old)?);
-                names.contains(&new.as_str()).then(|| format!("\n  = help: its name is `{new}`"))
-            });
-            let known = names.join(", ");
-            wrong(
-                py,
-                format!("the table has no column `{name}`; there are {known}{}", renamed.unwrap_or_default()),
-            )
+            let renamed = renamed(name).find(|new| names.contains(&new.as_str()));
+            let help = renamed.map_or_else(String::new, |new| format!("\n  = help: its name is `{new}`"));
+            wrong(py, format!("the table has no column `{name}`; there are {}{help}", names.join(", ")))
         })
     }
+}
+
+/// Returns the names that a column of files may have in tables, where times are in ns and slowdowns are ratios.
+fn renamed(name: &str) -> impl Iterator<Item = String> + '_ {
+    let units = [("_ps", "_ns"), ("_thousandths", "")];
+    let of_unit = move |(old, new)| Some(format!("{}{new}", name.strip_suffix(old)?));
+    let (front, statistic) = name.split_at(name.rfind(['_', '.']).map_or(0, |at| at + 1));
+    units.into_iter().filter_map(of_unit).chain([format!("{front}slowdown_{statistic}")])
 }
 
 impl From<RecordBatch> for Table {

@@ -1,7 +1,6 @@
 """The notebooks of the repository run, and show what is stored in them."""
 
 import os
-import shutil
 
 import pytest
 from conftest import REPOSITORY
@@ -18,16 +17,6 @@ def run(path, folder):
     client = NotebookClient(notebook, timeout=600, record_timing=False, resources={"metadata": {"path": folder}})
     client.execute()
     return notebook
-
-
-@pytest.mark.slow
-def test_the_notebook_runs(tmp_path):
-    shutil.copy(REPOSITORY / "examples" / "notebook.ipynb", tmp_path)
-    notebook = run(tmp_path / "notebook.ipynb", tmp_path)
-    assert len(notebook.cells) == 10
-    assert (tmp_path / "out" / "slowdown.png").stat().st_size > 1000
-    placed = notebook.cells[3].outputs[0]["data"]["text/html"]
-    assert "conweave" in placed and "fits" in placed
 
 
 @pytest.mark.slow

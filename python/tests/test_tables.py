@@ -61,8 +61,18 @@ def test_networkx_is_named():
 def test_tables_have_nanoseconds_and_ratios():
     table = of_messages(Table([("start_ps", [1500, None]), ("slowdown_thousandths", [1250, 1000]), ("bytes", [1, 2])]))
     assert table.to_dict() == {"start_ns": [1.5, None], "slowdown": [1.25, 1.0], "bytes": [1, 2]}
-    table = of_runs(Table([("avg", [1500]), ("small_p99", [2250]), ("fct_avg_ns", [7]), ("messages", [3])]))
-    assert table.to_dict() == {"avg": [1.5], "small_p99": [2.25], "fct_avg_ns": [7], "messages": [3]}
+    names = ["avg", "small_p99", "p999", "workload.web.own_p50", "bin_1000.avg", "fct_avg_ns", "fairness", "queue.avg"]
+    table = of_runs(Table([(name, [1500]) for name in names]))
+    assert table.to_dict() == {
+        "slowdown_avg": [1.5],
+        "small_slowdown_p99": [1.5],
+        "slowdown_p999": [1.5],
+        "workload.web.own_slowdown_p50": [1.5],
+        "bin_1000.slowdown_avg": [1.5],
+        "fct_avg_ns": [1500],
+        "fairness": [1500],
+        "queue.avg": [1500],
+    }
     with pytest.raises(Error, match="column `n` of type Utf8 is not of numbers"):
         Table([("n", ["a"])]).divided([("n", "m", 2.0)])
 
@@ -75,7 +85,9 @@ def test_results_are_drawn(small):
     assert set(results.plots) == {"slowdown.svg", "sizes.svg"}
     # The ratios are those of the JSON, which has thousandths.
     seeds = results.to_dict()["contests"][0]["programs"][0]["numbers"]["avg"]["seeds"]
-    assert results.runs["avg"][:2] == [value / 1000 for value in seeds]
+    assert results.runs["slowdown_avg"][:2] == [value / 1000 for value in seeds]
+    with pytest.raises(Error, match=r"the table has no column `small_p99`; there are .*\n  = help: its name is `small_slowdown_p99`"):
+        results.runs["small_p99"]
     for start, end in zip(results.messages["start_ns"], results.messages["end_ns"]):
         # The load lasts for 100 us, and a message of the smallest size takes more than 1 us.
         assert 0 <= start <= 100_000 and end is None or end - start > 1000
@@ -83,11 +95,14 @@ def test_results_are_drawn(small):
 
 def test_sweeps_are_drawn(small, tmp_path):
     dataset = sweep(small, {"workload.load": [20, 40]}, seeds=1, out=tmp_path, workers=1)
-    chart = dataset.plot("p99")
+    chart = dataset.plot("slowdown_p99")
     assert isinstance(chart, Chart) and "workload.load" in chart.svg and "letflow" in chart.svg
     chart.save(tmp_path / "p99.svg")
     assert (tmp_path / "p99.svg").read_text().startswith("<svg")
     assert "<svg" in dataset._repr_html_() and repr(dataset).endswith("4 of 4 runs)")
+    help_ = "`slowdown_p99` has the slowdown as a ratio, 1.0 as fast as alone"
+    with pytest.raises(Error, match=f"^the runs have no column `p99`\n  = help: {help_}$"):
+        dataset.plot("p99")
     with pytest.raises(Error, match="`load` is not a swept key with numbers\n  = help: there are workload.load"):
         dataset.plot(x="load")
 
