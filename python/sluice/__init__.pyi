@@ -16,4 +16,3 @@ from .sweeping import sweep as sweep
 from .switch import Run as Run, Switch as Switch
 
 __version__: str
-

@@ -28,7 +28,9 @@ def figure(runs: Table, axes: Sequence[str], number: str, x: str | None) -> Char
         raise Error("there is no complete run to draw")
     ratio = slowdown_name(number)
     if number not in runs.column_names and ratio in runs.column_names:
-        raise Error(f"the runs have no column `{number}`\n  = help: `{ratio}` has the slowdown as a ratio, 1.0 as fast as alone")
+        raise Error(
+            f"the runs have no column `{number}`\n  = help: `{ratio}` has the slowdown as a ratio, 1.0 as fast as alone"
+        )
     numeric = [axis for axis in axes if all(_number(value) is not None for value in runs[axis])]
     if x is None and len(numeric) != 1:
         found = f"swept keys with numbers are {', '.join(numeric)}" if numeric else "no swept key has numbers"

@@ -86,7 +86,9 @@ def test_results_are_drawn(small):
     # The ratios are those of the JSON, which has thousandths.
     seeds = results.to_dict()["contests"][0]["programs"][0]["numbers"]["avg"]["seeds"]
     assert results.runs["slowdown_avg"][:2] == [value / 1000 for value in seeds]
-    with pytest.raises(Error, match=r"the table has no column `small_p99`; there are .*\n  = help: its name is `small_slowdown_p99`"):
+    with pytest.raises(
+        Error, match=r"the table has no column `small_p99`; there are .*\n  = help: its name is `small_slowdown_p99`"
+    ):
         results.runs["small_p99"]
     for start, end in zip(results.messages["start_ns"], results.messages["end_ns"]):
         # The load lasts for 100 us, and a message of the smallest size takes more than 1 us.
