@@ -33,7 +33,7 @@ fn compare(page: &str, parts: &[(&str, String)]) {
 #[test]
 fn contests_have_the_keys_that_are_declared() {
     compare(
-        "contest.md",
+        "contest-hosts.md",
         &[
             ("keys of hosts", table("key of `[hosts]`", HostsSetting::OWN)),
             (
