@@ -140,6 +140,10 @@ class ReplayOptions(TypedDict, total=False):
     """Run without time and queues: the same passes, one after another"""
     trace: bool
     """Print what happens to each packet: parser states, tables, entries, actions, cycles"""
+    where: Text
+    """Print the trace of the packets for which a condition holds: `table == acl && port == 3`, `packet == 17`,
+    `ipv4.dst == 10.0.0.0/8 && fate == dropped`. Names are packet, switch, port, out, fate, reason, gress, table,
+    action, entry, stage, and the program's fields"""
     strict: bool
     """Treat a capture that ends inside a record as an error"""
     seed: Number
