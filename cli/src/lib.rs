@@ -113,6 +113,7 @@ mod doctor;
 pub mod embed;
 mod entries;
 mod explain;
+mod first;
 mod flowlets;
 mod fuzz;
 mod r#gen;

@@ -7,7 +7,8 @@ use sluice_asic::limits;
 
 /// Emulator of Tofino-style switches: shows whether a data-plane program fits the chip, and what it does to packets.
 ///
-/// Without a command, replays the embedded sample capture through `l3-ecmp` on a Tofino 2.
+/// Without a command, takes a first look: places `l3-ecmp` on a Tofino 2, replays its sample capture, and compares load balancers
+/// in a network. With --json, prints the summary of that replay.
 #[derive(Debug, Parser)]
 #[command(name = "sluice", version, max_term_width = 100)]
 pub(crate) struct Cli {

@@ -10,6 +10,7 @@ use crate::console::text_file;
 use crate::doctor;
 use crate::entries;
 use crate::explain;
+use crate::first;
 use crate::flowlets;
 use crate::fuzz;
 use crate::r#gen;
@@ -19,7 +20,6 @@ use crate::open::p4;
 use crate::polarization;
 use crate::programs;
 use crate::replay;
-use crate::replay::ReplayArgs;
 use crate::report;
 use crate::reproduce;
 use crate::run;
@@ -56,7 +56,7 @@ pub(crate) fn command(catalogue: &Catalogue, arguments: impl Iterator<Item = OsS
 
 fn run_command(cli: Cli, catalogue: &Catalogue) -> Result<(), Failure> {
     match cli.command {
-        None => replay::run(&ReplayArgs::of_first(catalogue), catalogue, cli.json),
+        None => first::run(catalogue, cli.json),
         Some(Command::Programs(args)) => programs::run(&args, catalogue, cli.json),
         Some(Command::New(args)) => new::run(&args),
         Some(Command::Check(args)) => check::run(&args, cli.json),

@@ -1,6 +1,7 @@
 //! `sluice replay`: turns flags into a replay, and its results into files and text.
 
 mod args;
+mod brief;
 mod control_plane;
 mod endings;
 mod executors;
@@ -30,6 +31,7 @@ use crate::output::files::{self, Folder, Pending, pretty};
 use crate::output::timeline;
 pub(crate) use args::ReplayArgs;
 use args::{EngineKind, SchedulerKind};
+pub(crate) use brief::brief;
 pub(crate) use network::Callers;
 pub use network::{PlaneOf, PropertiesOf};
 pub(crate) use own::OwnArgs;

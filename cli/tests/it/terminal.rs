@@ -26,6 +26,34 @@ fn quiet_commands_print_nothing_but_errors() {
 }
 
 #[test]
+fn without_a_command_one_screen_shows_fit_behaviour_and_network() {
+    let said = ok(&[]);
+    assert!(said.lines().count() <= 36, "{said}");
+    assert!(
+        said.starts_with("Does it fit?\n  l3-ecmp on tofino2: fits, 7 of 20 stages (ingress 7, egress 1)\n"),
+        "{said}"
+    );
+    for part in [
+        "\nDoes it behave?\n  803 packets from l3-ecmp.pcap (embedded sample) into port 0\n",
+        "  packets: 803 in + 0 created = 719 out + 84 dropped + 0 absorbed + 0 held\n",
+        "\nDoes it win in a network?\n",
+        "\nholds  conweave.p99 < ecmp.p99  (",
+        "\nnext:\n  sluice report l3-ecmp ",
+    ] {
+        assert!(said.contains(part), "{part}:\n{said}");
+    }
+    // The two programs have a row each, without an unknown number except at 99.9 %.
+    let rows: Vec<&str> =
+        said.lines().skip_while(|line| !line.starts_with("   SLOWDOWN")).skip(1).take(2).collect();
+    let first = |row: &&str| row.split_whitespace().next().unwrap_or_default().to_owned();
+    assert_eq!(rows.iter().map(first).collect::<Vec<_>>(), ["ecmp", "conweave"]);
+    assert!(rows.iter().all(|row| row.matches(" - ").count() == 0), "{rows:?}");
+    assert_eq!(json(&["--json"])["packets"]["in"], 803);
+    let quiet = sluice(&["-q"]);
+    assert_eq!((quiet.status.code(), quiet.stdout.len(), quiet.stderr.len()), (Some(0), 0, 0));
+}
+
+#[test]
 fn counts_take_thousands_millions_and_billions() {
     let json = |args: &[&str]| json(&[args, &["--json"]].concat());
     assert_eq!(json(&["replay", "l3-ecmp", "--limit", "0.5k"])["packets"]["in"], 500);

@@ -25,7 +25,7 @@ pub use html::html;
 pub use json::{Document, json};
 pub use remedies::{Remedy, remedies};
 pub use sweep::{Sweep, SweepPoint, sweep};
-pub use text::{COLUMN_HEADINGS, notes, short, text, text_no_fit, text_no_fit_with};
+pub use text::{COLUMN_HEADINGS, brief, notes, short, text, text_no_fit, text_no_fit_with};
 pub use vendor::{resources_log, table_summary};
 pub use why_not::{
     Binding, Change, Ended, MAX_PLACEMENTS, Question, RelaxedValue, Resize, Trial, WhyNot, why_not,

@@ -7,7 +7,7 @@ mod short;
 use super::grid::Grid;
 use next_table::next_tables;
 use phv::phv;
-pub use short::short;
+pub use short::{brief, short};
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;

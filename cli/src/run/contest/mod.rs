@@ -306,6 +306,26 @@ fn for_ci(finished: &Finished) -> Vec<Verdict> {
     all
 }
 
+/// Runs a contest that comes with the command line, and returns its setting, its slowdowns and its expectations. The arguments
+/// are the names and texts of the contest and of its buffer profile. Returns `None` if the catalogue lacks a program.
+pub(crate) fn brief(
+    (origin, text): (&str, &str),
+    profile: (&str, &str),
+    running: &Running<'_>,
+    catalogue: &Catalogue,
+) -> Result<Option<String>, Failure> {
+    let texts = Texts(Arc::new([profile].map(|(name, text)| (name.to_owned(), text.to_owned())).into()));
+    let points = Point::parse_all(origin, text).map_err(Failure::input)?;
+    let lacks =
+        |point: &Point| point.contest.program.iter().any(|p| catalogue.get(&p.get_ref().name).is_err());
+    if points.iter().any(lacks) {
+        return Ok(None);
+    }
+    let sources = points.into_iter().map(|point| Source::new(point, PathBuf::new(), texts.clone())).collect();
+    let finished = run_sources(sources, running, catalogue)?;
+    Ok(Some(finished.iter().map(text::brief).collect()))
+}
+
 /// Reads everything that contests name.
 fn open_all(sources: &mut [Source], catalogue: &Catalogue, p4: &P4Args) -> Result<Vec<Opened>, Failure> {
     sources.iter_mut().map(|source| source.open(catalogue, p4)).collect()

@@ -56,10 +56,7 @@ pub(super) fn report(finished: &Finished, markdown: bool) -> String {
             say(wrapped(&format!("{}: warning: {warning}", series.label)));
         }
     }
-    let mut checks = String::new();
-    for verdict in &verdicts.list {
-        checks.push_str(&checked(verdict, &results.seeds));
-    }
+    let mut checks: String = all_checked(finished);
     if let Some(error) = &verdicts.error {
         // Writing to a string cannot fail.
         let _ = writeln!(checks, "FAILS  {error}");
@@ -68,6 +65,22 @@ pub(super) fn report(finished: &Finished, markdown: bool) -> String {
         say(if markdown { format!("```text\n{checks}```\n") } else { checks });
     }
     text
+}
+
+/// Returns the setting, the slowdowns and the expectations.
+pub(super) fn brief(finished: &Finished) -> String {
+    let Finished { contest, results, .. } = finished;
+    let (header, columns) = TABLES[0];
+    let row = |series: &Series| -> Vec<String> {
+        [series.label.clone()].into_iter().chain(cells(columns, &series.figures())).collect()
+    };
+    let slowdowns = show(header, results.series.iter().map(row).collect(), false);
+    format!("{}\n{}\n{slowdowns}\n{}", contest.name, setting(contest, &results.seeds), all_checked(finished))
+}
+
+/// Returns the lines about the expectations.
+fn all_checked(finished: &Finished) -> String {
+    finished.verdicts.list.iter().map(|verdict| checked(verdict, &finished.results.seeds)).collect()
 }
 
 /// Returns the lines about the network, the workload and the seeds.

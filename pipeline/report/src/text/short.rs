@@ -44,6 +44,12 @@ pub fn short(report: &Report, width: Option<usize>) -> String {
     out
 }
 
+/// Returns the short report's first line, and its line about latency and power.
+#[must_use]
+pub fn brief(report: &Report) -> String {
+    format!("  {}{}", headline(report), latency(report))
+}
+
 /// A row for each used stage: its fullest resources, and its tables.
 fn stages(report: &Report, width: Option<usize>) -> String {
     let heading = ["STAGE", "FULLEST", "NEXT", "SRAM", "TCAM", "TABLES"];
