@@ -42,7 +42,7 @@ impl Files for Folder {
     }
 }
 
-/// The shipped contests, each with its folder. The lone flows run whole in other tests.
+/// The shipped contests, each with its folder. The lone flows and the first look run whole in other tests.
 fn shipped() -> Vec<(Folder, Contest)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fabric/contests");
     let mut found = Vec::new();
@@ -50,8 +50,9 @@ fn shipped() -> Vec<(Folder, Contest)> {
         let mut paths: Vec<PathBuf> =
             fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.retain(|path| {
-            let lone = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("lone-flows"));
-            path.extension().is_some_and(|e| e == "toml") && !lone
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let whole = name.starts_with("lone-flows") || name == "first.toml";
+            path.extension().is_some_and(|e| e == "toml") && !whole
         });
         paths.sort();
         for path in paths {
