@@ -1,10 +1,12 @@
 //! Settings of a replay, except for those of a switch or an input.
 
+use crate::trace::TraceFilter;
 use sluice_asic::units::{Duration, Length};
 use sluice_exec::cover::Points;
 use sluice_fabric::spans::SpanRequest;
 use sluice_pcaps::replay::{Rewrite, Schedule};
 use sluice_switch::property::Property;
+use std::sync::Arc;
 
 /// Settings of a replay.
 #[derive(Clone, Debug)]
@@ -25,6 +27,8 @@ pub struct Options {
     /// True if each step of each pass is traced. The executors must report their steps: see
     /// [`ExecutorRequest::tracer`](crate::ExecutorRequest::tracer).
     pub trace: bool,
+    /// Filter of the trace; `None`: the trace has all packets.
+    pub trace_filter: Option<Arc<TraceFilter>>,
     /// Packets whose spans are recorded; `None`: no spans are recorded. Only a run with time has spans.
     pub spans: Option<SpanRequest>,
 }
@@ -40,6 +44,7 @@ impl Default for Options {
             comments: false,
             strict: false,
             trace: false,
+            trace_filter: None,
             spans: None,
         }
     }

@@ -13,7 +13,7 @@ use crate::progress::{Progress, Run, Status};
 use crate::rate_search::{Attempt, RateSearch, TrialCounts, search};
 use crate::read_ahead::Frames;
 use crate::timeline::{self, Recorder, TimelineRequest};
-use crate::trace::Trace;
+use crate::trace::{Trace, select};
 use crate::view::SwitchView;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::QosMaps;
@@ -26,7 +26,7 @@ use sluice_fabric::network::{SwitchId, SwitchSetup};
 use sluice_fabric::senders::{Ears, Heard as HeardPause, Receiver, Senders, Sent, Waiting};
 use sluice_pcaps::capture::{CaptureError, CaptureTime};
 use sluice_pcaps::replay::{Feed, Pace, Rewrite, Schedule, Sending};
-use sluice_switch::{Mode, RxFrame, Switch};
+use sluice_switch::{Mode, RxFrame, Switch, SwitchConfig};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Number of packets that are injected before the switch runs up to the last of them. In functional mode, more packets
@@ -126,11 +126,12 @@ impl<'a> Replay<'a> {
         if schedule.turns != 1 {
             self.inputs.check_repeatable(Passes::Turns)?;
         }
-        let trace = self.options.trace.then(Trace::default);
+        let trace =
+            self.options.trace.then(|| Trace::default().filtered(self.options.trace_filter.as_ref(), 0));
         let (points, tracer) = (self.checks.points.as_ref(), trace.as_ref().map(Trace::tracer));
         let executor = executors(ExecutorRequest { switch: self.switch, points, tracer })?;
         let SwitchSetup { placed, ports, control, config, .. } = self.switch;
-        let mut config = config.clone();
+        let mut config = SwitchConfig { count_hits: true, ..config.clone() };
         if self.options.trace {
             // Batches are off, because a batch would report the steps of several packets as one pass.
             config.max_batch = 1;
@@ -410,7 +411,8 @@ impl<'a> Session<'a, '_> {
         let held_back = self.senders.as_ref().map(|s| HeldBackReport::of(s, SwitchId(0), name, now));
         let interrupted = self.is_stopped();
         let inputs = self.inputs.all().iter().zip(frames.reports());
-        let Collector { captures, trace, spans, latency, unparsed, check, .. } = self.collector;
+        let Collector { captures, mut trace, spans, latency, unparsed, check, .. } = self.collector;
+        select(&mut trace.iter_mut().collect::<Vec<_>>());
         let run = RunParts {
             schedule,
             inputs: inputs.map(|(input, report)| InputOutcome::of(input, report)).collect(),

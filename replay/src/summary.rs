@@ -62,6 +62,8 @@ pub struct Summary {
     pub flow_control_words: Vec<PipeWords>,
     /// Counter cells that are not 0; of a network, its switches have them.
     pub counters: Vec<CounterRow>,
+    /// Lookups of tables with entries, by entry; empty of a network, whose switches do not count them.
+    pub hits: Vec<HitRow>,
     /// Registers that packets changed; of a network, its switches have them.
     pub registers: Vec<RegisterRow>,
     /// Cells that the control plane read; of a network, its switches have them.
@@ -197,6 +199,17 @@ pub struct CounterRow {
     pub bytes: u64,
 }
 
+/// Packets that matched an entry of a table, or none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HitRow {
+    /// Name of the table.
+    pub table: String,
+    /// Slot of the entry; `None`: no entry matched, and the default action ran.
+    pub entry: Option<usize>,
+    /// Lookups.
+    pub packets: u64,
+}
+
 /// A property that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ViolationRow {
@@ -277,6 +290,7 @@ impl Outcome<'_> {
             control_plane: self.control_plane.clone(),
             flow_control_words: self.flow_control_words.clone(),
             counters: self.counter_rows(),
+            hits: self.hit_rows(),
             registers: self.registers_shown(),
             readings: self.reading_rows(),
             warnings: self.warnings(),
@@ -318,6 +332,29 @@ impl Outcome<'_> {
                 packets: cell.packets,
                 bytes: cell.bytes,
             }));
+        }
+        rows
+    }
+}
+
+impl Outcome<'_> {
+    /// Returns the lookups of tables that had entries, by slot; those without a matching entry come last.
+    fn hit_rows(&self) -> Vec<HitRow> {
+        let mut rows = Vec::new();
+        for (table, data) in self.view.program().tables.iter() {
+            let had_entries = self.view.setup.control.tables[table].entries().next().is_some();
+            let Some(hits) = self.counters.hits.get(table) else { continue };
+            let row =
+                |entry: Option<usize>, packets: u64| HitRow { table: data.name.clone(), entry, packets };
+            let mut of_table: Vec<HitRow> = hits
+                .changed()
+                .filter_map(|(at, packets)| Some(row(Some(at.checked_sub(1)?), packets)))
+                .collect();
+            let missed = hits.first().copied().unwrap_or(0);
+            if missed > 0 && (had_entries || !of_table.is_empty()) {
+                of_table.push(row(None, missed));
+            }
+            rows.append(&mut of_table);
         }
         rows
     }

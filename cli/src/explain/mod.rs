@@ -3,6 +3,7 @@
 
 mod args;
 mod headroom;
+mod pages;
 mod ports;
 mod properties;
 mod vocabulary;
@@ -23,6 +24,7 @@ use sluice_catalogue::Catalogue;
 use sluice_fabric::network::LinkDrop;
 use sluice_hashing::explain::Question;
 use sluice_ir::{Intrinsic, LabelKind};
+use sluice_replay::FILTER_NAMES;
 use sluice_switch::DeviceDrop;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -130,11 +132,19 @@ pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> R
 }
 
 impl Word {
-    /// Returns true if a user means this word: in any case, by its kind, or by the part of a key after the dot.
+    /// Returns true if a user means this word: in any case, with blanks for `_` and `-`, by its kind, or by the part of a key after
+    /// the dot.
     fn is(&self, wanted: &str) -> bool {
         let last = self.word.rsplit('.').next().unwrap_or(&self.word);
-        self.kind == wanted || [self.word.as_str(), last].iter().any(|w| w.eq_ignore_ascii_case(wanted))
+        self.kind == wanted || [self.word.as_str(), last].iter().any(|word| plain(word) == plain(wanted))
     }
+}
+
+/// Returns a word in small letters, with blanks for `_` and `-`; a word of these signs alone stays as it is.
+fn plain(word: &str) -> String {
+    let words = word.split(['_', '-', ' ']).filter(|part| !part.is_empty());
+    let plain = words.collect::<Vec<_>>().join(" ").to_lowercase();
+    if plain.is_empty() { word.to_owned() } else { plain }
 }
 
 /// Joins words of one kind with one text: their origins become a list.
@@ -199,11 +209,14 @@ fn kinds(words: &[Word]) -> Vec<&'static str> {
 }
 
 fn unknown(wanted: &str, words: &[Word]) -> Failure {
-    let lower = wanted.to_lowercase();
+    let lower = plain(wanted);
     let names = || words.iter().map(|w| w.word.as_str());
-    let contains = names().filter(|w| w.contains(wanted) || w.len() > 3 && wanted.contains(w));
-    let mut close: Vec<&str> = nearest(&lower, names()).into_iter().collect();
-    for word in contains {
+    let contains = |w: &&str| {
+        let known = plain(w);
+        known.contains(&lower) || known.len() > 3 && lower.contains(&known)
+    };
+    let mut close: Vec<&str> = nearest(&wanted.replace(' ', "_"), names()).into_iter().collect();
+    for word in names().filter(contains) {
         if close.len() < 5 && !close.contains(&word) {
             close.push(word);
         }
@@ -318,6 +331,17 @@ fn words(catalogue: &Catalogue, chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
             format!("{}: units of a stage in use; report column {}", column.vendor_name(), column.id());
         list.push(Word { word: short.into(), kind: "report heading", text, more: String::new() });
     }
+    for (name, text) in pages::numbers() {
+        list.push(Word { word: name, kind: "number of a contest", text, more: String::new() });
+    }
+    for (table, text) in pages::sonic_tables() {
+        let text = format!("a table of SONiC: {text}");
+        list.push(Word { word: table.into(), kind: "table of SONiC", text, more: String::new() });
+    }
+    for (word, text) in FILTER_NAMES {
+        let more = "for example sluice replay PROGRAM --trace --where 'table == acl && port == 3'".to_owned();
+        list.push(Word { word: word.into(), kind: "name in --where", text: text.into(), more });
+    }
     for (kind, words) in VOCABULARY {
         list.extend(words.iter().map(|(word, text)| Word {
             word: (*word).into(),
@@ -343,7 +367,7 @@ pub(crate) fn absorbed(reason: &str) -> Option<&'static str> {
 }
 
 /// Keys of summary.json.
-const SUMMARY: [(&str, &str); 24] = [
+const SUMMARY: [(&str, &str); 26] = [
     ("packets.in", "frames taken off the wires of the inputs"),
     ("packets.created", "packets made inside the switch; a multicast to n members creates n-1"),
     ("created.mirror", "copies made for mirror sessions"),
@@ -366,6 +390,8 @@ const SUMMARY: [(&str, &str); 24] = [
     ("violations", "stated properties that failed"),
     ("registers", "per register and pipe: elements that differ from their first value, a few of them shown"),
     ("readings", "what `register_read` and `counter_read` found, with time and pipe"),
+    ("counters", "cells of the program's counters that are not 0"),
+    ("hits", "lookups of tables with entries: table, slot of the entry (null: none matched), packets"),
     ("created.pfc", "PFC frames that the switch's MACs sent"),
     ("absorbed.mac_control", MAC_CONTROL),
     ("absorbed.digest", DIGEST),

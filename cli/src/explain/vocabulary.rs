@@ -1,7 +1,13 @@
 //! Words that outputs print and nothing else declares: headings of tables, terms, units of the chip.
 
+mod runs;
+mod sonic;
+
+use runs::{EXPERIMENTS, MEASURED, OTHERS};
+use sonic::SONIC;
+
 /// Kinds of words, each with its words and their meanings. A word is found in any case.
-pub(super) const VOCABULARY: [(&str, &[(&str, &str)]); 10] = [
+pub(super) const VOCABULARY: [(&str, &[(&str, &str)]); 14] = [
     ("port word", &PORTS),
     ("packet word", &PACKETS),
     ("heading of a replay", &REPLAY),
@@ -12,6 +18,10 @@ pub(super) const VOCABULARY: [(&str, &[(&str, &str)]); 10] = [
     ("heading of polarization", &POLARIZATION),
     ("heading of flowlets", &FLOWLETS),
     ("heading of int", &INT),
+    ("word of contests", &MEASURED),
+    ("word of experiments", &EXPERIMENTS),
+    ("word of SONiC", &SONIC),
+    ("word", &OTHERS),
 ];
 
 const PORTS: [(&str, &str); 11] = [
@@ -86,9 +96,9 @@ const REPLAY: [(&str, &str); 22] = [
     ("RX BYTES", "bytes of frames received on the port, without FCS"),
     ("TX PKTS", "frames sent on the port"),
     ("TX BYTES", "bytes of frames sent on the port, without FCS"),
-    ("ENTRIES HIT", "entries of tables with a counter that a packet matched"),
-    ("PKTS", "packets counted"),
-    ("BYTES", "bytes counted"),
+    ("ENTRIES HIT", "entries that packets matched, of all tables with entries; `miss`: no entry matched"),
+    ("PKTS", "packets that matched the entry"),
+    ("BYTES", "bytes that a counter of the table's entries counted; empty if no such counter counts bytes"),
     ("FULLEST QUEUES", "the five queues with the most drops, then with the most cells"),
     ("ENQUEUED", "packets that entered the queue"),
     ("MAX CELLS", "most buffer cells that the queue held at one time; a packet takes whole cells"),
@@ -219,7 +229,16 @@ const CONTEST: [(&str, &str); 26] = [
     ("RESULT", "whether all expectations of a scenario held"),
 ];
 
-const POLARIZATION: [(&str, &str); 18] = [
+const POLARIZATION: [(&str, &str); 21] = [
+    (
+        "LEFT OUT",
+        "frames that were not sent, because they are not IPv4 without options right after the Ethernet header",
+    ),
+    ("EXPIRED", "hops that were left out, because the frame's TTL would have run out before"),
+    (
+        "DIFFER",
+        "hops at which the switch sent the frame on another link than the walk of its flow, or dropped it",
+    ),
     ("SCHEME", "how the switches choose hash functions and seeds"),
     ("VERDICT", "polarised if a point of the network leaves links idle or spreads flows unevenly"),
     ("WORST CV", "largest coefficient of variation of the flows per link, over the points"),
@@ -240,7 +259,9 @@ const POLARIZATION: [(&str, &str); 18] = [
     ("note", "a remark on the scheme, such as how often functions are used again"),
 ];
 
-const FLOWLETS: [(&str, &str); 19] = [
+const FLOWLETS: [(&str, &str); 21] = [
+    ("FLOWLETS %", "share of the flowlets on the path"),
+    ("+-", "standard deviation of the flows on the path over time"),
     ("TIMEOUT", "shortest gap between packets of a flow that ends a flowlet"),
     ("FLOWLETS", "bursts of packets of one flow without a gap as long as the timeout"),
     ("PKTS MEAN", "mean number of packets in a flowlet"),
@@ -262,7 +283,10 @@ const FLOWLETS: [(&str, &str); 19] = [
     ("PKTS PER FLOWLET", "mean number of packets of the flowlets on the path"),
 ];
 
-const INT: [(&str, &str); 10] = [
+const INT: [(&str, &str); 13] = [
+    ("time", "time of the frame in the capture"),
+    ("max", "largest value"),
+    ("hops", "switches whose telemetry the frames have"),
     ("node", "number of the switch that wrote the telemetry"),
     ("record", "number of the frame in the capture, from 1"),
     ("source", "form of the telemetry: INT-MD, report, HPCC"),

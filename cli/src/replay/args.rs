@@ -95,6 +95,11 @@ pub(crate) struct ReplayArgs {
     /// Print what happens to each packet: parser states, tables, entries, actions, cycles
     #[arg(long)]
     pub(crate) trace: bool,
+    /// Print the trace of the packets for which a condition holds: `table == acl && port == 3`, `packet == 17`,
+    /// `ipv4.dst == 10.0.0.0/8 && fate == dropped`. Names are packet, switch, port, out, fate, reason, gress, table, action,
+    /// entry, stage, and the program's fields
+    #[arg(long = "where", value_name = "CONDITION", requires = "trace")]
+    pub(crate) trace_where: Option<String>,
     /// Treat a capture that ends inside a record as an error
     #[arg(long)]
     pub(crate) strict: bool,

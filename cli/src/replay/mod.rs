@@ -50,7 +50,7 @@ use sluice_pcaps::replay::{Pace, Schedule};
 use sluice_place::report::Report;
 use sluice_replay::{
     Attached, Captures, Checks, ExecutorFactory, Inputs, Options, Outcome, PropertyFactory, RateSearch,
-    Replay, Summary, TimelineRequest,
+    Replay, Summary, TimelineRequest, TraceFilter,
 };
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
@@ -166,7 +166,7 @@ fn job<'a>(args: &'a ReplayArgs, opened: &'a OpenProgram) -> Result<Job<'a>, Fai
     let SwitchSetup { placed, ports, control, .. } = &switch;
     let Placed { program, placement } = placed.as_ref();
     let schedule = schedule::schedule(args)?;
-    let options = options(args, schedule)?;
+    let options = options(args, schedule, &[&switch])?;
     let stop = interrupt_flag();
     let inputs = inputs::of_switch(&args.inputs, stage.as_ref(), ports, &stop)?;
     check_turns(&inputs, schedule)?;
@@ -225,7 +225,11 @@ fn config(args: &ReplayArgs, port_speeds: Vec<(u16, BitRate)>) -> Result<SwitchC
     })
 }
 
-fn options(args: &ReplayArgs, schedule: Schedule) -> Result<Options, Failure> {
+fn options(args: &ReplayArgs, schedule: Schedule, switches: &[&SwitchSetup]) -> Result<Options, Failure> {
+    let filter = args.trace_where.as_ref().map(|text| match TraceFilter::new(text, switches) {
+        Ok(filter) => Ok(Arc::new(filter)),
+        Err(error) => Err(Failure::with_help(format!("--where `{text}`, {error}"), &error.help)),
+    });
     Ok(Options {
         schedule,
         rewrite: schedule::rewrite(args),
@@ -234,6 +238,7 @@ fn options(args: &ReplayArgs, schedule: Schedule) -> Result<Options, Failure> {
         comments: args.comments,
         strict: args.strict,
         trace: args.trace,
+        trace_filter: filter.transpose()?,
         spans: args.traces.request(None),
     })
 }
@@ -343,7 +348,7 @@ fn finish(
         write!(out, "{}", pretty(&printed))?;
     } else {
         if let Some(trace) = &outcome.trace {
-            write!(out, "{}", trace.text())?;
+            write!(out, "{}{}", text::matched(job.args, trace.matched()), trace.text())?;
         }
         if let Some(found) = found {
             write!(out, "{}", rate_text::text(found))?;

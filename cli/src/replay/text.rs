@@ -4,17 +4,27 @@ use super::args::ReplayArgs;
 use super::endings::{Ending, endings};
 use super::sonic;
 use crate::console::hint::{own_arguments, proposals};
+use crate::console::numbers::counted;
 use crate::console::table::table;
 use crate::report::ReportArgs;
 use sluice_control::show_key;
 use sluice_fabric::network::SwitchSetup;
-use sluice_ir::{CounterHome, Program};
+use sluice_ir::{CounterHome, CounterKind, Program, Table};
 use sluice_replay::{
-    CellRow, Checks, Element, LatencyRow, PacketCounts, PipeWords, PortRow, QueueRow, ReadingRow,
-    RegisterRow, Summary,
+    CellRow, Checks, Element, HitRow, LatencyRow, Matched, PacketCounts, PipeWords, PortRow, QueueRow,
+    ReadingRow, RegisterRow, Summary,
 };
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+
+/// Returns the line on how many packets the condition of `--where` selects; it is empty without a condition.
+pub(super) fn matched(args: &ReplayArgs, matched: Option<Matched>) -> String {
+    let (Some(text), Some(Matched { packets, of })) = (&args.trace_where, matched) else {
+        return String::new();
+    };
+    format!("{packets} of {} match --where '{text}'\n", counted(of as u64, "packet"))
+}
 
 /// Writes the packets that senders held back because they obey PFC.
 pub(super) fn senders(out: &mut String, s: &Summary) -> std::fmt::Result {
@@ -116,7 +126,7 @@ fn write_summary(out: &mut String, switch: &SwitchSetup, checked: &str, s: &Summ
     ports(out, s)?;
     senders(out, s)?;
     words(out, s)?;
-    counters(out, switch, s)?;
+    entries_hit(out, switch, s)?;
     registers(out, s)?;
     readings(out, s)?;
     queues(out, switch, s)?;
@@ -183,14 +193,12 @@ fn ports(out: &mut String, s: &Summary) -> std::fmt::Result {
     writeln!(out, "\n{}", table(&titles, s.ports.iter().map(row).collect()))
 }
 
-/// Returns the name of a counter's cell: the entry's key, or the index.
-fn cell_name(switch: &SwitchSetup, counter: &str, index: usize) -> String {
+/// Returns the name of an entry: its key, or the slot of an entry that was not there at the start.
+fn entry_name(switch: &SwitchSetup, table: Table, slot: usize) -> String {
     let program = &switch.placed.program;
-    let home = program.counters.values().find(|c| c.name == counter).map(|c| c.home);
-    let Some(CounterHome::Direct(t)) = home else { return index.to_string() };
-    let data = &program.tables[t];
-    let entry = switch.control.tables[t].slots.get(index).and_then(Option::as_ref);
-    let Some(entry) = entry else { return index.to_string() };
+    let data = &program.tables[table];
+    let entry = switch.control.tables[table].slots.get(slot).and_then(Option::as_ref);
+    let Some(entry) = entry else { return format!("entry {slot}") };
     let keys = data.keys.iter().zip(&entry.key);
     let cared = keys.filter(|(_, v)| !matches!(v, sluice_ir::KeyValue::Ternary { mask: 0, .. }));
     let texts: Vec<String> = cared
@@ -202,22 +210,63 @@ fn cell_name(switch: &SwitchSetup, counter: &str, index: usize) -> String {
     texts.join(" ")
 }
 
-/// Returns the entries that packets hit: table and key, packets, bytes.
+/// Most entries of a table that are shown: those with the most packets.
+const MOST_ENTRIES: usize = 12;
+
+/// Returns the entries that packets hit, in the order of the program's tables: table, key, packets, and bytes if a direct counter
+/// of the table counts them, else an empty text. The last row of a table is that of packets without a matching entry.
 pub(super) fn hits(switch: &SwitchSetup, s: &Summary) -> Vec<[String; 4]> {
-    let hit = s.counters.iter().filter_map(|c| {
-        let key = cell_name(switch, &c.counter, c.index);
-        Some([c.table.clone()?, key, c.packets.to_string(), c.bytes.to_string()])
-    });
-    hit.collect()
+    let program = &switch.placed.program;
+    let mut shown = Vec::new();
+    for of_table in s.hits.chunk_by(|a, b| a.table == b.table) {
+        let Some(table) = of_table.first().and_then(|row| program.table_named(&row.table)) else { continue };
+        let counter = program.counters.values().find(|c| {
+            c.home == CounterHome::Direct(table)
+                && matches!(c.kind, CounterKind::Bytes | CounterKind::PacketsAndBytes)
+        });
+        let bytes = |slot: usize| {
+            let Some(counter) = counter else { return String::new() };
+            let cell = s.counters.iter().find(|row| row.counter == counter.name && row.index == slot);
+            cell.map_or_else(String::new, |cell| cell.bytes.to_string())
+        };
+        let mut by_packets: Vec<&HitRow> = of_table.iter().filter(|row| row.entry.is_some()).collect();
+        by_packets.sort_by_key(|row| Reverse(row.packets));
+        // A row for one entry that is left out would not be shorter.
+        let shown_entries = if by_packets.len() > MOST_ENTRIES + 1 { MOST_ENTRIES } else { by_packets.len() };
+        let (most, others) = by_packets.split_at(shown_entries);
+        let mut most: Vec<(usize, u64)> =
+            most.iter().filter_map(|row| Some((row.entry?, row.packets))).collect();
+        most.sort_unstable();
+        let row = |key: String, packets: u64, bytes: String| {
+            [program.tables[table].name.clone(), key, packets.to_string(), bytes]
+        };
+        shown.extend(
+            most.into_iter()
+                .map(|(slot, packets)| row(entry_name(switch, table, slot), packets, bytes(slot))),
+        );
+        if !others.is_empty() {
+            let packets = others.iter().map(|row| row.packets).sum();
+            shown.push(row(format!("{} more entries", others.len()), packets, String::new()));
+        }
+        let missed = of_table.iter().filter(|row| row.entry.is_none());
+        shown.extend(missed.map(|missed| row("miss".to_owned(), missed.packets, String::new())));
+    }
+    shown
 }
 
-fn counters(out: &mut String, switch: &SwitchSetup, s: &Summary) -> std::fmt::Result {
-    let row = |[table, key, packets, bytes]: [String; 4]| vec![format!("{table}  {key}"), packets, bytes];
-    let rows: Vec<Vec<String>> = hits(switch, s).into_iter().map(row).collect();
-    if rows.is_empty() {
+fn entries_hit(out: &mut String, switch: &SwitchSetup, s: &Summary) -> std::fmt::Result {
+    let hits = hits(switch, s);
+    if hits.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n{}", table(&["ENTRIES HIT", "PKTS", "BYTES"], rows))
+    let counts_bytes = hits.iter().any(|[.., bytes]| !bytes.is_empty());
+    let titles = &["ENTRIES HIT", "PKTS", "BYTES"][..if counts_bytes { 3 } else { 2 }];
+    let row = |[table, key, packets, bytes]: [String; 4]| {
+        let mut cells = vec![format!("{table}  {key}"), packets];
+        cells.extend(counts_bytes.then_some(bytes));
+        cells
+    };
+    writeln!(out, "\n{}", table(titles, hits.into_iter().map(row).collect()))
 }
 
 /// Returns `17`, or `(17, 4)` for a pair.

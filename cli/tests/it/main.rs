@@ -49,6 +49,7 @@ mod schemas;
 mod support;
 mod terminal;
 mod timelines;
+mod trace_filter;
 mod traces;
 mod words;
 mod workloads;

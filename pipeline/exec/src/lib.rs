@@ -6,6 +6,7 @@
 
 pub mod cover;
 pub mod engine;
+mod hits;
 mod layouts;
 pub mod packet;
 pub mod pass;

@@ -236,6 +236,9 @@ pub struct State {
     pub params: EntityMap<Register, [u32; Constant::PARAMS]>,
     /// For each table that ages, the sweeps since the last hit of each entry; empty for other tables.
     pub ages: EntityMap<Table, Vec<u8>>,
+    /// For each table, the lookups without a matching entry, then those that matched the entry of each slot; empty unless
+    /// [`State::count_hits`] was called.
+    pub hits: EntityMap<Table, Cells<u64>>,
     /// One array per meter, low-pass filter or WRED.
     pub meters: EntityMap<Meter, MeterArray>,
     /// For each register that is being cleared, the output word that packets read meanwhile.
@@ -269,8 +272,9 @@ impl State {
             program.tables.values().map(|t| vec![0; if t.idle.is_some() { t.size as usize } else { 0 }]);
         let randoms = program.randoms.iter().map(|(r, data)| origin.stream(data.gress, r.index() as u32));
         let busy = program.registers.values().map(|_| None).collect();
+        let hits = program.tables.values().map(|_| Cells::default()).collect();
         let (ages, randoms) = (ages.collect(), randoms.collect());
-        State { params, ages, meters, busy, randoms, ..State::default() }
+        State { params, ages, hits, meters, busy, randoms, ..State::default() }
     }
 
     /// Returns the initial state in the memory of an old state, best of the same program: of its large arrays only cells

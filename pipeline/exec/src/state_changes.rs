@@ -6,8 +6,8 @@ use sluice_control::{Change, ControlError, EntryId};
 use sluice_ir::{CounterHome, Program, Table};
 
 impl State {
-    /// Applies a configuration change to the state: the cells of direct arrays are reset when their entry is added or
-    /// deleted, a cleared counter becomes 0, and registers and meters get the values of the operation.
+    /// Applies a configuration change to the state: the cells of direct arrays and the counted lookups are reset when their entry
+    /// is added or deleted, a cleared counter becomes 0, and registers and meters get the values of the operation.
     ///
     /// # Errors
     /// A meter configuration that the chip does not have; the state is unchanged then.
@@ -17,6 +17,9 @@ impl State {
             Change::Modified(table, entry) => restart_ageing(table, entry, state),
             Change::Inserted(table, entry) | Change::Deleted(table, entry) => {
                 restart_ageing(table, entry, state);
+                if state.hits.get(table).is_some() {
+                    put(&mut state.hits[table], entry.checked_add(1), 0);
+                }
                 return reset_direct(program, table, entry, state);
             }
             Change::Counter(counter, index) if state.counters.get(counter).is_some() => {

@@ -200,6 +200,9 @@ fn pipe_states(
             Some(used) => used.again(program, &origin),
             None => State::new(program, &origin),
         };
+        if config.count_hits {
+            state.count_hits(program);
+        }
         for change in control.of_pipe(pipe as u8).arrays.changes() {
             state.apply(program, change).map_err(SwitchError::Control)?;
         }

@@ -65,6 +65,8 @@ pub struct SwitchConfig {
     pub seed: u64,
     /// Shared buffer with classes, PFC and marking; `None`: each queue has only its limit.
     pub buffer: Option<BufferSetup>,
+    /// True if lookups are counted by table and entry: [`State::hits`](sluice_exec::pass::State::hits).
+    pub count_hits: bool,
 }
 
 impl Default for SwitchConfig {
@@ -81,6 +83,7 @@ impl Default for SwitchConfig {
             max_recirculations: 100_000,
             seed: 1,
             buffer: None,
+            count_hits: false,
         }
     }
 }

@@ -429,12 +429,16 @@ impl<'e> Switch<'e> {
         self.tm.max_used_cells().0
     }
 
-    /// Returns the program's counters summed over pipes. Registers and meters, which cannot be summed, have
+    /// Returns the program's counters and counted lookups summed over pipes. Registers and meters, which cannot be summed, have
     /// initial values.
     #[must_use]
     pub fn state(&self) -> State {
         let mut sum = State::new(&self.program, &Origin::of(&self.chip));
+        if self.config.count_hits {
+            sum.count_hits(&self.program);
+        }
         for pipe in &self.pipes {
+            sum.add_hits(&pipe.state);
             for (into, from) in sum.counters.values_mut().zip(pipe.state.counters.values()) {
                 for (at, count) in from.changed() {
                     if let Some(sum) = into.get_mut(at) {

@@ -316,6 +316,9 @@ impl Switch<'_> {
                     pipe.state.randoms[random].skip(draws);
                 }
             }
+            if let Some(state) = before.states.get(number) {
+                pipe.state.repeat_hits(state, times);
+            }
             pipe.generator.unit.skip(&before.generators[number], round, times);
             pipe.generator.scheduled = None;
         }

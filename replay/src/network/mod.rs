@@ -21,7 +21,7 @@ use crate::outcome::Outcome;
 use crate::progress::{Progress, Run};
 use crate::rate_search::{Attempt, RateSearch, TrialCounts, search};
 use crate::timeline::TimelineRequest;
-use crate::trace::{Trace, joined};
+use crate::trace::{Matched, Trace, joined};
 use crate::view::SwitchView;
 use run::{REMEMBERED, Session};
 use sluice_asic::port::DevPort;
@@ -126,6 +126,12 @@ impl NetworkOutcome<'_> {
         joined(&traces.collect::<Vec<_>>())
     }
 
+    /// Returns the number of packets that the filter of the trace selected; `None` without a filter.
+    #[must_use]
+    pub fn matched(&self) -> Option<Matched> {
+        self.switches.iter().find_map(|switch| switch.trace.as_ref()?.matched())
+    }
+
     /// Returns the name of a switch; empty if there is no such switch.
     #[must_use]
     pub fn name_of(&self, switch: SwitchId) -> &str {
@@ -208,9 +214,10 @@ impl<'a> NetworkReplay<'a> {
         let mut traces = Vec::with_capacity(views.len());
         let mut points = views.iter().map(|view| view.checks.points.as_ref());
         let mut network = Network::with(setup, |switch| {
+            let filter = self.options.trace_filter.as_ref();
             let trace = self.options.trace.then(|| match timed {
-                true => Trace::default(),
-                false => Trace::default().numbered(Arc::clone(&numbers)),
+                true => Trace::default().filtered(filter, traces.len()),
+                false => Trace::default().numbered(Arc::clone(&numbers)).filtered(filter, traces.len()),
             });
             let tracer = trace.as_ref().map(Trace::tracer);
             traces.push(trace);

@@ -12,6 +12,7 @@ use crate::outcome::{InputOutcome, Outcome, PortLoad, RunParts};
 use crate::progress::{InputProgress, Progress, Status};
 use crate::run::bytes_of;
 use crate::timeline::{Merge, TimelineRequest};
+use crate::trace::select;
 use crate::view::SwitchView;
 use sluice_asic::units::{Duration, Time};
 use sluice_catalogue::control_plane::ControlPlane;
@@ -327,6 +328,7 @@ impl<'a: 'r, 'r> Session<'a, 'r> {
         for (captures, outcome) in captures.into_iter().zip(&switches) {
             captures.finish(&outcome.port_counts())?;
         }
+        select(&mut switches.iter_mut().filter_map(|outcome| outcome.trace.as_mut()).collect::<Vec<_>>());
         let coverage = coverage::take(&mut self.network, &self.views);
         let (network, latency) = (self.network, self.latency);
         Ok(NetworkOutcome { network, switches, latency, control_plane, coverage, sent, interrupted })

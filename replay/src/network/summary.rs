@@ -132,6 +132,7 @@ impl NetworkOutcome<'_> {
             control_plane: self.control_plane.clone(),
             flow_control_words: rows(&switches, |s| &s.flow_control_words),
             counters: Vec::new(),
+            hits: Vec::new(),
             registers: Vec::new(),
             readings: Vec::new(),
             warnings: warnings(&switches)

@@ -7,7 +7,7 @@ mod story;
 mod text;
 
 use super::progress::ProgressLine;
-use super::text::checked;
+use super::text::{checked, matched};
 use super::{
     Printed, Results, SENT, TRACE, check_turns, config, control_plane, coverage_files, coverage_names, doubt,
     executors, generators, options, page, rate_text, schedule, spans, verdict, writer,
@@ -75,9 +75,9 @@ pub(crate) fn run(
     let samples = program.stage.network_samples();
     let (inputs, strangers) = resolved.inputs(args, &samples, &stop)?;
     check_turns(&inputs, schedule)?;
-    let options = options(args, schedule)?;
     let Resolved { deployment, unused, catalogue } = resolved;
     let Deployment { network, positions, changes, hosts, warnings: own, place_warnings } = deployment;
+    let options = options(args, schedule, &network.switches.iter().collect::<Vec<_>>())?;
     let own = own.into_iter().chain(place_warnings);
     let catalogue = &catalogue;
     let checks = checks(args, catalogue, &network, callers.properties.as_ref());
@@ -101,7 +101,7 @@ pub(crate) fn run(
         false => None,
     };
     let pace = found.as_ref().map_or(schedule.pace, |found| Pace::Bits(found.rate()));
-    let options = Options { schedule: Schedule { pace, ..schedule }, ..options };
+    let options = Options { schedule: Schedule { pace, ..schedule }, ..options.clone() };
     let mut agent = match callers.control_plane {
         Some(_) if args.control_plane.is_some() => {
             return Err(Failure::input("--control-plane is given beside a control plane of the caller"));
@@ -151,7 +151,7 @@ pub(crate) fn run(
     } else if let Some(story) = &story {
         write!(out, "{}", story.text())?;
     } else {
-        write!(out, "{}", trace.as_deref().unwrap_or_default())?;
+        write!(out, "{}{}", matched(args, outcome.matched()), trace.as_deref().unwrap_or_default())?;
         if let Some(found) = &found {
             write!(out, "{}", rate_text::text(found))?;
         }

@@ -76,7 +76,7 @@ impl GressRun {
                 }
                 Step::Table { table, hit, miss, ran } => {
                     let table = &code.tables[*table];
-                    let hits = table.find::<N>(here, phv, found);
+                    let hits = table.find::<N>(here, phv, found, fx.state);
                     table.refresh::<N>(hits, found, fx.state);
                     table.note::<N>(here, found);
                     hit.decide(hits, preds);
@@ -122,7 +122,7 @@ impl GressRun {
                 Step::Gateway { gate, .. } => (usize::from(gate.eval::<N>(1, phv) == 0), &[], &[]),
                 Step::Table { table, .. } => {
                     let table = &code.tables[*table];
-                    let (hits, action) = table.one(phv, found);
+                    let (hits, action) = table.one(phv, found, fx.state);
                     table.refresh::<N>(hits.into(), found, fx.state);
                     let ops = table.actions.get(action).map_or(&[][..], |(_, code)| &code.ops);
                     (2 * action + usize::from(hits), ops, &table.args)

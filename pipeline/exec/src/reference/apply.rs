@@ -50,6 +50,7 @@ impl<'a, T: Tracer> Run<'a, T> {
             call: found.call,
             loc,
         });
+        self.state.looked_up(table, found.entry.map_or(0, |slot| slot + 1), 1);
         if let Some(age) = found.entry.and_then(|id| self.state.ages[table].get_mut(id as usize)) {
             *age = 0;
         }

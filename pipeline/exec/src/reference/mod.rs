@@ -176,7 +176,7 @@ impl<T: Tracer> Reference<T> {
             made: &mut self.made,
         };
         let out = run.pass(pass, packets);
-        self.tracer.event(&self.program, &Event::PassEnd { output: out });
+        self.tracer.event(&self.program, &Event::PassEnd { output: out, phv: &self.phv });
         out
     }
 

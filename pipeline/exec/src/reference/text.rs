@@ -32,7 +32,7 @@ impl Tracer for TextTracer {
                 let text = format!("ghost: queue {:#x} of pipe {} holds {} cells", u.qid, u.pipe, u.qlength);
                 (text, Loc::default())
             }
-            Event::PassEnd { output } => (self.end(program, output), Loc::default()),
+            Event::PassEnd { output, .. } => (self.end(program, output), Loc::default()),
             _ => step(program, event),
         };
         let indent =

@@ -1,5 +1,6 @@
 //! Events of an interpreter's trace.
 
+use super::phv::Phv;
 use crate::packet::Packet;
 use crate::pass::{Count, GhostUpdate, PassOut};
 use sluice_asic::gress::Gress;
@@ -228,6 +229,8 @@ pub enum Event<'a> {
     PassEnd {
         /// Verdict.
         output: PassOut,
+        /// Fields and validity bits at the end of the pass.
+        phv: &'a Phv,
     },
     /// A field of an invalid header is about to be read. Only reported to tracers that request it; table keys, which may
     /// belong to such headers, are not reported.

@@ -156,40 +156,44 @@ impl<'a> Lane<'a> {
     /// Returns the result of a table without a key.
     #[inline(always)]
     #[must_use]
-    pub fn find_default(&self, table: usize) -> Hit<'a> {
-        self.tables[table].hit(0, self.phv)
+    pub fn find_default(&mut self, table: usize) -> Hit<'a> {
+        self.looked_up(table, 0)
     }
 
     /// Looks up a table that compares whole words.
     #[inline(always)]
     #[must_use]
-    pub fn find<const K: usize>(&self, table: usize, key: [u32; K]) -> Hit<'a> {
-        let table = &self.tables[table];
-        table.hit(table.lookup.exact(key), self.phv)
+    pub fn find<const K: usize>(&mut self, table: usize, key: [u32; K]) -> Hit<'a> {
+        self.looked_up(table, self.tables[table].lookup.exact(key))
     }
 
     /// Looks up a table by the longest prefix, left-aligned in 32 bits, and by other words.
     #[inline(always)]
     #[must_use]
-    pub fn find_prefix<const K: usize>(&self, table: usize, key: [u32; K], prefix: u32) -> Hit<'a> {
-        let table = &self.tables[table];
-        table.hit(table.lookup.prefix(key, prefix), self.phv)
+    pub fn find_prefix<const K: usize>(&mut self, table: usize, key: [u32; K], prefix: u32) -> Hit<'a> {
+        self.looked_up(table, self.tables[table].lookup.prefix(key, prefix))
     }
 
     /// Looks up a table by the longest prefix, left-aligned in 128 bits, and by other words.
     #[inline(always)]
     #[must_use]
-    pub fn find_wide_prefix<const K: usize>(&self, table: usize, key: [u32; K], prefix: u128) -> Hit<'a> {
-        let table = &self.tables[table];
-        table.hit(table.lookup.wide_prefix(key, prefix), self.phv)
+    pub fn find_wide_prefix<const K: usize>(&mut self, table: usize, key: [u32; K], prefix: u128) -> Hit<'a> {
+        self.looked_up(table, self.tables[table].lookup.wide_prefix(key, prefix))
     }
 
     /// Looks up a table that compares under masks.
     #[inline(always)]
     #[must_use]
-    pub fn find_ternary(&self, table: usize) -> Hit<'a> {
+    pub fn find_ternary(&mut self, table: usize) -> Hit<'a> {
+        self.looked_up(table, self.tables[table].lookup.one(self.phv, 0))
+    }
+
+    /// Counts a lookup, and returns the result of its row.
+    #[inline(always)]
+    fn looked_up(&mut self, table: usize, row: u32) -> Hit<'a> {
         let table = &self.tables[table];
-        table.hit(table.lookup.one(self.phv, 0), self.phv)
+        self.state.looked_up(table.table(), row, 1);
+        table.hit(row, self.phv)
     }
 
     /// Counts the packet at a coverage point.

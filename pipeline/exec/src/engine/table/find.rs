@@ -13,17 +13,23 @@ impl EngineTable {
         mask: u64,
         phv: &Phv<N>,
         found: &mut LaneLookups,
+        state: &mut State,
     ) -> u64 {
         if matches!(self.lookup, Lookup::Miss) {
+            state.looked_up(self.table, 0, mask.count_ones());
             self.all_find::<N>(self.rows[0], mask, found);
             return 0;
         }
         if self.selector.is_none() && self.same_key::<N>(mask, phv) {
             let at = self.lookup.one(phv, mask.trailing_zeros() as usize % 64);
+            state.looked_up(self.table, at, mask.count_ones());
             self.all_find::<N>(self.rows[at as usize], mask, found);
             return if at == 0 { 0 } else { mask };
         }
         self.lookup.find::<N>(mask, phv, &mut found.rows);
+        if !state.hits[self.table].is_empty() {
+            for_lanes::<N>(mask, |l| state.looked_up(self.table, found.rows[l], 1));
+        }
         let LaneLookups { rows, action, base, entry, mixed } = found;
         let first = self.rows[rows[mask.trailing_zeros() as usize % 64] as usize].action;
         let mut differ = 0;
@@ -74,8 +80,10 @@ impl EngineTable {
         &self,
         phv: &Phv<N>,
         found: &mut LaneLookups,
+        state: &mut State,
     ) -> (bool, usize) {
         let at = self.lookup.one(phv, 0);
+        state.looked_up(self.table, at, 1);
         let Some(mut row) = self.rows.get(at as usize) else { return (false, 0) };
         found.entry[0] = row.entry;
         if row.action == GROUP {
