@@ -111,7 +111,7 @@ fn mistakes_have_a_column_and_the_nearest_name() {
         ),
         (
             "fate == lost",
-            "error: --where `fate == lost`, column 9: there is no fate `lost`\n  = help: did you mean `sent`?\n",
+            "error: --where `fate == lost`, column 9: there is no fate `lost`\n  = help: there are sent, dropped, absorbed\n",
         ),
         (
             "ipv4.dst == 02:00:00:00:00:01",
