@@ -62,7 +62,7 @@ pub struct Summary {
     pub flow_control_words: Vec<PipeWords>,
     /// Counter cells that are not 0; of a network, its switches have them.
     pub counters: Vec<CounterRow>,
-    /// Lookups of tables with entries, by entry; empty of a network, whose switches do not count them.
+    /// Lookups of tables with entries, by entry; of a network, its switches have them.
     pub hits: Vec<HitRow>,
     /// Registers that packets changed; of a network, its switches have them.
     pub registers: Vec<RegisterRow>,
@@ -346,13 +346,12 @@ impl Outcome<'_> {
             let Some(hits) = self.counters.hits.get(table) else { continue };
             let row =
                 |entry: Option<usize>, packets: u64| HitRow { table: data.name.clone(), entry, packets };
-            let mut of_table: Vec<HitRow> = hits
-                .changed()
-                .filter_map(|(at, packets)| Some(row(Some(at.checked_sub(1)?), packets)))
-                .collect();
-            let missed = hits.first().copied().unwrap_or(0);
-            if missed > 0 && (had_entries || !of_table.is_empty()) {
-                of_table.push(row(None, missed));
+            let Some((missed, hits)) = hits.split_first() else { continue };
+            let matched = hits.iter().enumerate().filter(|(_, packets)| **packets > 0);
+            let mut of_table: Vec<HitRow> =
+                matched.map(|(slot, packets)| row(Some(slot), *packets)).collect();
+            if *missed > 0 && (had_entries || !of_table.is_empty()) {
+                of_table.push(row(None, *missed));
             }
             rows.append(&mut of_table);
         }

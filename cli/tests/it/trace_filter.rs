@@ -130,7 +130,7 @@ fn mistakes_have_a_column_and_the_nearest_name() {
         (
             "dst == 10.0.0.1",
             "error: --where `dst == 10.0.0.1`, column 1: `dst` is the end of several fields\n  = help: write one of ethernet.dst, ipv4.dst, \
-             ipv6.dst\n",
+             ipv4_options.dst, ipv6.dst\n",
         ),
     ];
     for (condition, expected) in rows {

@@ -1,13 +1,13 @@
 //! Lookups, counted by table and entry: [`State::hits`].
 
 use crate::pass::State;
-use sluice_control::cells::Cells;
-use sluice_ir::{Program, Table};
+use sluice_control::{ControlState, EntryId};
+use sluice_ir::Table;
 
 impl State {
-    /// Counts lookups by table and entry from this call on.
-    pub fn count_hits(&mut self, program: &Program) {
-        self.hits = program.tables.values().map(|t| Cells::new(t.size as usize + 1, 0)).collect();
+    /// Counts lookups by table and entry from this call on; `control` has the entries of the pipe.
+    pub fn count_hits(&mut self, control: &ControlState) {
+        self.hits = control.tables.values().map(|table| vec![0; table.slots.len() + 1]).collect();
     }
 
     /// Counts lookups of a table, if lookups are counted; row 0 is a miss, row n + 1 the entry of slot n.
@@ -18,22 +18,29 @@ impl State {
         }
     }
 
-    /// Adds counted lookups of another state of the same program.
+    /// Lets the entry of a slot count from zero, because it was added or deleted.
+    pub(crate) fn forget_hits(&mut self, table: Table, slot: EntryId) {
+        let at = slot as usize + 1;
+        if self.hits.get(table).is_some_and(|hits| !hits.is_empty()) {
+            let hits = &mut self.hits[table];
+            hits.resize(hits.len().max(at + 1), 0);
+            hits[at] = 0;
+        }
+    }
+
+    /// Adds the counted lookups of another state of the same program.
     pub fn add_hits(&mut self, other: &State) {
         for (sum, hits) in self.hits.values_mut().zip(other.hits.values()) {
-            for (row, packets) in hits.changed() {
-                sum.get_mut(row).into_iter().for_each(|sum| *sum += packets);
-            }
+            sum.resize(sum.len().max(hits.len()), 0);
+            sum.iter_mut().zip(hits).for_each(|(sum, packets)| *sum += packets);
         }
     }
 
     /// Counts the lookups since `before` this many times more.
     pub fn repeat_hits(&mut self, before: &State, times: u64) {
         for (now, before) in self.hits.values_mut().zip(before.hits.values()) {
-            let counted: Vec<(usize, u64)> = now.changed().collect();
-            for (row, packets) in counted {
-                let more = packets.saturating_sub(before.get(row).copied().unwrap_or(0));
-                now.get_mut(row).into_iter().for_each(|count| *count += more * times);
+            for (now, before) in now.iter_mut().zip(before) {
+                *now += now.saturating_sub(*before) * times;
             }
         }
     }
@@ -53,21 +60,21 @@ mod tests {
         let mut state = State::new(&program, &Origin::default());
         state.looked_up(acl, 1, 1);
         assert!(state.hits[acl].is_empty());
-        state.count_hits(&program);
+        state.count_hits(&ControlState::new(&program));
+        [0, 1].into_iter().for_each(|slot| state.apply(&program, Change::Inserted(acl, slot)).unwrap());
         // One miss, and packets of the entries in slots 0 and 1.
         [(0, 1), (1, 2), (2, 3)].into_iter().for_each(|(row, packets)| state.looked_up(acl, row, packets));
         let before = state.clone();
         state.looked_up(acl, 2, 4);
         state.repeat_hits(&before, 10);
-        assert_eq!(state.hits[acl][..3], [1, 2, 3 + 4 * 11]);
+        assert_eq!(state.hits[acl], [1, 2, 3 + 4 * 11]);
         // Only the entry that is replaced counts from zero.
         state.apply(&program, Change::Modified(acl, 1)).unwrap();
-        assert_eq!(state.hits[acl][..3], [1, 2, 47]);
+        assert_eq!(state.hits[acl], [1, 2, 47]);
         state.apply(&program, Change::Deleted(acl, 1)).unwrap();
-        assert_eq!(state.hits[acl][..3], [1, 2, 0]);
+        assert_eq!(state.hits[acl], [1, 2, 0]);
         let mut sum = State::new(&program, &Origin::default());
-        sum.count_hits(&program);
         [&state, &before].into_iter().for_each(|one| sum.add_hits(one));
-        assert_eq!(sum.hits[acl][..3], [2, 4, 3]);
+        assert_eq!(sum.hits[acl], [2, 4, 3]);
     }
 }

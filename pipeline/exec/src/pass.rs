@@ -238,7 +238,7 @@ pub struct State {
     pub ages: EntityMap<Table, Vec<u8>>,
     /// For each table, the lookups without a matching entry, then those that matched the entry of each slot; empty unless
     /// [`State::count_hits`] was called.
-    pub hits: EntityMap<Table, Cells<u64>>,
+    pub hits: EntityMap<Table, Vec<u64>>,
     /// One array per meter, low-pass filter or WRED.
     pub meters: EntityMap<Meter, MeterArray>,
     /// For each register that is being cleared, the output word that packets read meanwhile.
@@ -272,7 +272,7 @@ impl State {
             program.tables.values().map(|t| vec![0; if t.idle.is_some() { t.size as usize } else { 0 }]);
         let randoms = program.randoms.iter().map(|(r, data)| origin.stream(data.gress, r.index() as u32));
         let busy = program.registers.values().map(|_| None).collect();
-        let hits = program.tables.values().map(|_| Cells::default()).collect();
+        let hits = program.tables.values().map(|_| Vec::new()).collect();
         let (ages, randoms) = (ages.collect(), randoms.collect());
         State { params, ages, hits, meters, busy, randoms, ..State::default() }
     }

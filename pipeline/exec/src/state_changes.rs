@@ -17,9 +17,7 @@ impl State {
             Change::Modified(table, entry) => restart_ageing(table, entry, state),
             Change::Inserted(table, entry) | Change::Deleted(table, entry) => {
                 restart_ageing(table, entry, state);
-                if state.hits.get(table).is_some() {
-                    put(&mut state.hits[table], entry.checked_add(1), 0);
-                }
+                state.forget_hits(table, entry);
                 return reset_direct(program, table, entry, state);
             }
             Change::Counter(counter, index) if state.counters.get(counter).is_some() => {

@@ -201,7 +201,7 @@ fn pipe_states(
             None => State::new(program, &origin),
         };
         if config.count_hits {
-            state.count_hits(program);
+            state.count_hits(control.of_pipe(pipe as u8));
         }
         for change in control.of_pipe(pipe as u8).arrays.changes() {
             state.apply(program, change).map_err(SwitchError::Control)?;

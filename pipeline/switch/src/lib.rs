@@ -434,9 +434,6 @@ impl<'e> Switch<'e> {
     #[must_use]
     pub fn state(&self) -> State {
         let mut sum = State::new(&self.program, &Origin::of(&self.chip));
-        if self.config.count_hits {
-            sum.count_hits(&self.program);
-        }
         for pipe in &self.pipes {
             sum.add_hits(&pipe.state);
             for (into, from) in sum.counters.values_mut().zip(pipe.state.counters.values()) {

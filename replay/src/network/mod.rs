@@ -207,6 +207,7 @@ impl<'a> NetworkReplay<'a> {
         let timed = views.first().is_none_or(SwitchView::is_timed);
         let numbers = Arc::new(AtomicU64::new(0));
         let mut setup = self.network.clone();
+        setup.switches.iter_mut().for_each(|s| s.config.count_hits = true);
         if self.options.trace {
             // Batches are off, because a batch would report the steps of several packets as one pass.
             setup.switches.iter_mut().for_each(|s| s.config.max_batch = 1);
