@@ -7,7 +7,7 @@ use std::fs;
 #[test]
 fn no_arguments_show_something() {
     let out = ok(&[]);
-    for word in ["803 in", "acl_deny", "queue_tail_drop", "ipv4_route", "cpu", "next:"] {
+    for word in ["7 of 20 stages", "803 in", "acl_deny", "queue_tail_drop", "ecmp", "conweave.p99", "next:"] {
         assert!(out.contains(word), "{word}:\n{out}");
     }
 }
