@@ -22,6 +22,22 @@ pub fn line_of(text: &str, at: usize) -> usize {
     1 + text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count()
 }
 
+/// Returns the line, from 1, of the first text in a TOML file for which `is_it` is true; `None` without such a text. A reader that
+/// opens the files which a file names says with it where a file that cannot be used is named.
+pub fn line_of_text(text: &str, is_it: &dyn Fn(&str) -> bool) -> Option<usize> {
+    fn first(value: &Spanned<DeValue<'_>>, is_it: &dyn Fn(&str) -> bool) -> Option<usize> {
+        match value.get_ref() {
+            DeValue::String(own) => is_it(own).then_some(value.span().start),
+            DeValue::Array(list) => list.iter().filter_map(|inner| first(inner, is_it)).min(),
+            DeValue::Table(table) => table.values().filter_map(|inner| first(inner, is_it)).min(),
+            _ => None,
+        }
+    }
+    let table = DeTable::parse(text).ok()?;
+    let found = table.get_ref().values().filter_map(|value| first(value, is_it)).min();
+    found.map(|at| line_of(text, at))
+}
+
 /// Reads the text of a file.
 ///
 /// # Errors

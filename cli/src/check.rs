@@ -1,6 +1,7 @@
 //! `sluice check`: reads and verifies a file of a program.
 
 use crate::console::fail::{Failure, print_error};
+use crate::console::numbers::counted;
 use crate::console::terminal;
 use crate::open::p4;
 use crate::open::resolve;
@@ -76,7 +77,9 @@ pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
         for warning in checked.warnings.iter().filter(|text| !text.is_empty()) {
             writeln!(out, "{warning}\n")?;
         }
-        writeln!(out, "{origin}: program `{}`: {}; no mistakes", program.name, counts(&program))?;
+        let lines = checked.warnings.iter().flat_map(|text| text.lines());
+        let verdict = verdict(lines.filter(|line| line.starts_with("warning: ")).count() as u64);
+        writeln!(out, "{origin}: program `{}`: {}; {verdict}", program.name, counts(&program))?;
         match &placed {
             Some(Ok(placement)) => {
                 let stages = Report::new(&program, placement).stages_used();
@@ -151,6 +154,14 @@ fn json_of_mistake(mistake: &Mistake) -> Value {
     json!({
         "severity": severity, "line": mistake.line, "column": mistake.col, "message": mistake.text, "help": mistake.help,
     })
+}
+
+/// Returns what was found in a file without errors.
+pub(crate) fn verdict(warnings: u64) -> String {
+    match warnings {
+        0 => "no mistakes".to_owned(),
+        some => format!("no errors, {}", counted(some, "warning")),
+    }
 }
 
 /// Returns what a program has, in words.

@@ -1,5 +1,6 @@
 //! `sluice entries`: default entries of a program, a template, or the check of a file.
 
+use crate::check::verdict;
 use crate::console::fail::Failure;
 use crate::console::invocation::Out;
 use crate::console::numbers::quantity;
@@ -100,9 +101,10 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
     let text = || speeds(&setup) + &entries::print_on(&program, &ports, &state);
     if as_json {
         writeln!(out, "{}", counts(&program, &state, &text(), &warnings))?;
-    } else if args.check.is_some() {
+    } else if let Some(file) = &args.check {
         let total: usize = state.tables.values().map(|t| t.entries().count()).sum();
-        writeln!(out, "{total} entries, no mistakes")?;
+        let file = file.display();
+        writeln!(out, "{file}: {total} entries, {}", verdict(warnings.len() as u64))?;
         for warning in warnings {
             writeln!(out, "warning: {warning}")?;
         }

@@ -2,6 +2,7 @@
 
 use crate::read;
 use serde::{Deserialize, Serialize};
+use sluice_asic::toml_reader::line_of_text;
 use sluice_scenario::Expr;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -50,6 +51,9 @@ pub struct ContestPart {
     pub name: String,
     /// Name of the contest's text in the library.
     pub file: String,
+    /// Line that names the text, for errors.
+    #[serde(skip)]
+    pub line: usize,
     /// Label of the contest's only program in results; the contest's own by default. Contests with the same `name` are one
     /// part, with the labels of all of them: so two kinds of hosts are compared with each other.
     pub label: Option<String>,
@@ -252,7 +256,10 @@ impl Experiment {
     /// If the text is not TOML, has unknown keys, has a text that is no expression, or names a part that is not there.
     pub fn parse(name: &str, text: &str) -> Result<Experiment, ExperimentError> {
         let wrong = |what: String| ExperimentError { id: name.to_owned(), what };
-        let file: Experiment = read(text).map_err(wrong)?;
+        let mut file: Experiment = read(text).map_err(wrong)?;
+        for part in &mut file.contest {
+            part.line = line_of_text(text, &|own| own == part.file).unwrap_or_default();
+        }
         let named: Vec<&str> = file.contest.iter().map(|part| part.name.as_str()).collect();
         let measured: Vec<&str> = file.hashing.iter().map(|part| part.name.as_str()).collect();
         for (number, part) in measured.iter().enumerate() {

@@ -110,7 +110,8 @@ pub fn contests(
     let mut all = Vec::with_capacity(experiment.contest.len());
     for part in &experiment.contest {
         let name = &part.file;
-        let text = library.texts.get(name).ok_or_else(|| wrong(format!("there is no contest `{name}`")))?;
+        let missing = || wrong(format!("line {}: there is no contest `{name}`", part.line));
+        let text = library.texts.get(name).ok_or_else(missing)?;
         let table: toml::Table = read(text).map_err(|e| wrong(format!("{name}: {e}")))?;
         let rivals = if part.rivals { rivals } else { &[] };
         let mut changes = Vec::new();

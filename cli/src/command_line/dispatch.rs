@@ -4,7 +4,7 @@ use crate::check;
 use crate::command_line::args::{Cli, Command};
 use crate::command_line::usage;
 use crate::compare;
-use crate::console::fail::{Failure, complain};
+use crate::console::fail::{Failure, complain, release};
 use crate::console::terminal;
 use crate::console::text_file;
 use crate::doctor;
@@ -43,8 +43,14 @@ pub(crate) fn command(catalogue: &Catalogue, arguments: impl Iterator<Item = OsS
     limits::set(&chosen.collect::<Vec<_>>());
     let result = catch_unwind(AssertUnwindSafe(|| run_command(cli, catalogue)));
     match result.unwrap_or_else(|panic| Err(Failure::panicked(&*panic))) {
-        Ok(()) => 0,
+        Ok(()) => {
+            release();
+            0
+        }
         Err(failure) => {
+            if !matches!(failure, Failure::Input { .. }) {
+                release();
+            }
             let code = failure.code();
             if !matches!(failure, Failure::BrokenPipe | Failure::Property) {
                 complain(&failure);

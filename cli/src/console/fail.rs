@@ -13,12 +13,21 @@ use std::path::Path;
 
 /// Prints on stderr. A reader that closed its end, such as `head`, is not an error.
 pub(crate) fn print_error(text: impl Display) {
+    release();
     to_stderr(&plain(&text.to_string()));
 }
 
 /// Prints on stderr a text with colours.
 pub(crate) fn print_coloured(text: &str) {
+    release();
     to_stderr(&plain_with_colours(text));
+}
+
+/// Prints the warnings that were kept back ([`invocation::hold`]).
+pub(crate) fn release() {
+    for warning in invocation::take_held() {
+        to_stderr(&plain(&warning));
+    }
 }
 
 fn to_stderr(text: &str) {
@@ -28,8 +37,12 @@ fn to_stderr(text: &str) {
     }
 }
 
-/// Prints a failure and its advice on stderr.
+/// Prints a failure and its advice on stderr. If the input is wrong, warnings that were kept back are dropped: they are not about
+/// the mistake, and the next call has them.
 pub(crate) fn complain(failure: &Failure) {
+    if let Failure::Input { .. } = failure {
+        invocation::take_held();
+    }
     print_error(format_args!("error: {failure}\n"));
     if let Some(help) = failure.help() {
         print_error(format_args!("  = help: {help}\n"));

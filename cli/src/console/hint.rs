@@ -1,13 +1,43 @@
 //! Commands that the output proposes: they repeat the arguments with which the user called the command.
 
+use crate::command_line::usage;
 use crate::console::invocation;
 use clap::{ArgAction, Args, Command};
+use std::path::Path;
+
+/// Options that name what a command writes. A proposed command that had one would overwrite what the user's command wrote.
+const OUTPUTS: [&str; 10] = [
+    "-o",
+    "--output",
+    "--html",
+    "--dot",
+    "--junit",
+    "--sarif",
+    "--trace-out",
+    "--timeline",
+    "--drops",
+    "--write-flows",
+];
 
 /// Returns the arguments of this call after the name of its command `from`, which takes the arguments `From`, as a shell takes
-/// them, for a command that takes the arguments `To`: without options that it does not have, and without those of `without`. If
-/// the binary was called without the command, `default` stands for the arguments.
-pub(crate) fn own_arguments<From: Args, To: Args>(from: &str, default: &str, without: &[&str]) -> String {
-    of::<From, To>(invocation::arguments(), from, default, without)
+/// them. If the binary was called without the command, `default` stands for the arguments.
+pub(crate) fn own_arguments<From: Args>(from: &str, default: &str) -> String {
+    of::<From, From>(invocation::arguments(), from, default, &[])
+}
+
+/// Like [`own_arguments`], for a command to call next, which takes the arguments `To`: without options that it does not have,
+/// without those that name what a command writes, and without those of `without`.
+pub(crate) fn next_arguments<From: Args, To: Args>(from: &str, default: &str, without: &[&str]) -> String {
+    of::<From, To>(invocation::arguments(), from, default, &[&OUTPUTS[..], without].concat())
+}
+
+/// Returns a name of a file or folder that is not there: this one, or else with a number before its ending.
+pub(crate) fn new_name(name: &str) -> String {
+    let (stem, ending) =
+        name.rsplit_once('.').map_or((name, String::new()), |(stem, ending)| (stem, format!(".{ending}")));
+    let numbered = (2_u64..).map(|number| format!("{stem}-{number}{ending}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !Path::new(name).exists()).unwrap_or_default()
 }
 
 /// Returns the command of this call, as a shell takes it.
@@ -16,30 +46,42 @@ pub(crate) fn command_line() -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// As [`own_arguments`], of a call with these arguments.
+/// Returns the arguments of a call of the command `from`, without some options, for a command that takes the arguments `To`.
 pub(crate) fn of<From: Args, To: Args>(
     arguments: impl IntoIterator<Item = String>,
     from: &str,
     default: &str,
     without: &[&str],
 ) -> String {
-    let from_command = &From::augment_args(Command::new("from"));
-    let to_command = &To::augment_args(Command::new("to"));
-    let mut arguments = arguments.into_iter().skip_while(|word| word != from).skip(1);
+    // Options of all commands may stand before the name of the command.
+    let all = Command::new("all").args(usage::command().get_arguments().filter(|arg| arg.is_global_set()));
+    let from_command = &From::augment_args(all.clone());
+    let to_command = &To::augment_args(all);
+    let without = [without, &["--json", "-q", "--quiet"]].concat();
+    let mut arguments = arguments.into_iter();
     let mut words = Vec::new();
+    let mut is_named = false;
     while let Some(word) = arguments.next() {
+        if !is_named && word == from {
+            is_named = true;
+            continue;
+        }
         if !word.starts_with('-') || word == "-" {
             words.push(quoted(word));
             continue;
         }
         let name = word.split('=').next().unwrap_or_default();
         let value = if has_value(from_command, &word) { arguments.next() } else { None };
-        if !without.contains(&name) && option(to_command, name).is_some() {
+        let is_short = !word.starts_with("--");
+        let is_left_out = without
+            .iter()
+            .any(|other| name == *other || is_short && other.len() == 2 && name.starts_with(other));
+        if !is_left_out && option(to_command, name).is_some() {
             words.push(quoted(word));
             words.extend(value.map(quoted));
         }
     }
-    if words.is_empty() { default.to_owned() } else { words.join(" ") }
+    if !is_named || words.is_empty() { default.to_owned() } else { words.join(" ") }
 }
 
 /// Returns the option of a command that a word names, with its value or without.
@@ -72,7 +114,7 @@ pub(crate) fn proposals(list: &[(String, &str)]) -> String {
 }
 
 /// Returns a word as a shell takes it.
-fn quoted(word: String) -> String {
+pub(crate) fn quoted(word: String) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@+%".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => word,
@@ -82,7 +124,61 @@ fn quoted(word: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::proposals;
+    use super::{OUTPUTS, next_arguments, of, proposals};
+    use crate::fuzz::FuzzArgs;
+    use crate::replay::ReplayArgs;
+    use crate::report::ReportArgs;
+    use crate::run::RunArgs;
+    use clap::{Args, Command};
+
+    /// Options with a file or a folder that the command reads.
+    const INPUTS: [&str; 11] = [
+        "-i",
+        "--input",
+        "-I",
+        "--include",
+        "--entries",
+        "--routes",
+        "--port-map",
+        "--flows",
+        "--changes",
+        "--corpus",
+        "--merge",
+    ];
+
+    #[test]
+    fn every_option_with_a_file_is_an_input_or_an_output() {
+        let commands = [
+            ReportArgs::augment_args(Command::new("report")),
+            ReplayArgs::augment_args(Command::new("replay")),
+            FuzzArgs::augment_args(Command::new("fuzz")),
+            RunArgs::augment_args(Command::new("run")),
+        ];
+        for arg in commands.iter().flat_map(Command::get_arguments).filter(|arg| !arg.is_positional()) {
+            let values = arg.get_value_names().unwrap_or_default();
+            if !values.iter().any(|value| ["FILE", "DIR", "PORT@FILE"].contains(&value.as_str())) {
+                continue;
+            }
+            let long = arg.get_long().map(|long| format!("--{long}"));
+            let short = arg.get_short().map(|short| format!("-{short}"));
+            for name in [long, short].into_iter().flatten() {
+                let (reads, writes) = (INPUTS.contains(&name.as_str()), OUTPUTS.contains(&name.as_str()));
+                assert_ne!(reads, writes, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn limits_of_the_call_are_repeated_wherever_they_stand() {
+        let line =
+            ["--max", "placing-steps=1G", "-q", "replay", "ecmp", "--max-text", "1M", "--json", "-oout"];
+        let words = |without: &[&str]| {
+            of::<ReplayArgs, ReportArgs>(line.map(str::to_owned), "replay", "l3-ecmp", without)
+        };
+        assert_eq!(words(&[]), "--max placing-steps=1G ecmp --max-text 1M -oout");
+        assert_eq!(words(&OUTPUTS), "--max placing-steps=1G ecmp --max-text 1M");
+        assert_eq!(next_arguments::<ReplayArgs, ReportArgs>("none", "l3-ecmp", &[]), "l3-ecmp");
+    }
 
     #[test]
     fn long_commands_have_a_line_of_their_own() {

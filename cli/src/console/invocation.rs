@@ -4,6 +4,7 @@
 //! process ([`crate::embed`]) gives each of them its arguments, keeps what the command prints, and stops it. The call belongs
 //! to the thread that runs the command.
 
+use super::fail::release;
 use super::plain::Pieces;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -28,6 +29,8 @@ struct Invocation {
     printed: Option<Printed>,
     /// Flag that stops the command; `None`: Ctrl-C does.
     stop: Option<Arc<AtomicBool>>,
+    /// Warnings that are printed before anything else is.
+    held: Vec<String>,
 }
 
 thread_local! {
@@ -52,6 +55,7 @@ pub(crate) fn kept<R>(
         arguments: Some(arguments.to_vec()),
         printed: Some(Printed::default()),
         stop: Some(stop),
+        ..Invocation::default()
     };
     CURRENT.set(call);
     let result = command();
@@ -74,6 +78,16 @@ pub(crate) fn stop() -> Option<Arc<AtomicBool>> {
 /// Returns true if the output of the command is kept.
 pub(crate) fn is_kept() -> bool {
     CURRENT.with_borrow(|current| current.printed.is_some())
+}
+
+/// Keeps a warning back until the command prints anything else.
+pub(crate) fn hold(warning: String) {
+    CURRENT.with_borrow_mut(|current| current.held.push(warning));
+}
+
+/// Returns the warnings that were kept back, which are kept back no longer.
+pub(crate) fn take_held() -> Vec<String> {
+    CURRENT.with_borrow_mut(|current| std::mem::take(&mut current.held))
 }
 
 /// Keeps a text that the command prints on stderr; returns false if the output of the command is not kept.
@@ -106,6 +120,7 @@ impl Out {
 
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        release();
         let shown = match &mut self.pieces {
             None => Cow::Borrowed(bytes),
             Some(pieces) => pieces.next(bytes),

@@ -1,5 +1,6 @@
 //! Progress bars on a terminal; nothing is printed if stderr is not a terminal.
 
+use super::fail::release;
 use super::plain::plain;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
@@ -25,6 +26,7 @@ impl Bar {
         if !crate::console::terminal::shows_progress() {
             return Bar(None);
         }
+        release();
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }

@@ -3,12 +3,18 @@
 use crate::console::text_file;
 use sluice_ir::verify::Diag;
 use sluice_place::NoFit;
+use sluice_report::WhyNot;
 use std::collections::BTreeMap;
 
 /// Returns the report of a program that does not fit, with source lines.
 pub(crate) fn no_fit(no_fit: &NoFit) -> String {
+    no_fit_with(no_fit, None)
+}
+
+/// Like [`no_fit`], with the answer of `--why-not`.
+pub(crate) fn no_fit_with(no_fit: &NoFit, why_not: Option<&WhyNot>) -> String {
     let mut files = BTreeMap::new();
-    sluice_report::text_no_fit_with(no_fit, &mut |diag| shown(diag, &mut files))
+    sluice_report::text_no_fit_with(no_fit, why_not, &mut |diag| shown(diag, &mut files))
 }
 
 /// The files that were read; `None`: those that have no text.

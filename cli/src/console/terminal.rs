@@ -34,6 +34,14 @@ pub(crate) fn note(text: impl std::fmt::Display) {
     }
 }
 
+/// Prints a warning on stderr, unless `--quiet` is given, as soon as the command prints anything else. If the command ends with a
+/// mistake in its own arguments before that, the mistake is printed alone.
+pub(crate) fn warn(text: impl std::fmt::Display) {
+    if !is_quiet() {
+        invocation::hold(text.to_string());
+    }
+}
+
 /// Returns the number of columns of the terminal that stdout is; `None` if it is a file or a pipe.
 pub(crate) fn width() -> Option<usize> {
     let stdout = std::io::stdout();

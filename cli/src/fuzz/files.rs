@@ -3,6 +3,7 @@
 use super::Done;
 use super::outcome::Outcome;
 use crate::console::fail::Failure;
+use crate::console::hint::quoted;
 use crate::output::files::{Folder, Pending, pretty};
 use sluice_control::{ControlOp, entries};
 use sluice_fuzz::hunt::{self, changes};
@@ -49,36 +50,72 @@ fn way_back(output: &Path) -> PathBuf {
     }
 }
 
-/// Returns the command that reproduces a failure, to be run in the output folder; `None` without a folder.
-pub(crate) fn command(done: &Done<'_>, number: usize, failure: &hunt::Failure) -> Option<String> {
+/// The folder in which a command is run that reproduces a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunIn {
+    /// The output folder.
+    Output,
+    /// The folder in which the hunt ran.
+    Here,
+}
+
+/// Returns the command that reproduces a failure; `None` without an output folder.
+pub(crate) fn command(
+    done: &Done<'_>,
+    number: usize,
+    failure: &hunt::Failure,
+    run_in: RunIn,
+) -> Option<String> {
     let (args, output) = (done.args, done.args.output.as_ref()?);
-    let back = way_back(output);
+    // The ways to the files of the hunt's command line, and to those of the output folder.
+    let (back, into) = match run_in {
+        RunIn::Output => (way_back(output), Path::new("")),
+        RunIn::Here => (PathBuf::new(), output.as_path()),
+    };
+    let written = |name: &str| quoted(into.join(name).display().to_string());
     let program = done.file.map_or(args.program.clone(), |path| back.join(path).display().to_string());
-    let mut words = vec!["sluice replay".to_owned(), program];
+    let mut words = vec!["sluice replay".to_owned(), quoted(program)];
     words.push(format!("--chip {}", args.target.chip));
     words.extend(args.target.p4.words_from(&back));
     words.extend(done.profile.iter().chain(&args.target.sets).map(|(k, v)| format!("--set {k}={v}")));
-    words.extend(ports(failure).into_iter().map(|p| format!("-i dev:{p}@{}", capture(number, p))));
-    words.push("--entries entries.toml".to_owned());
+    words.extend(ports(failure).into_iter().map(|p| format!("-i dev:{p}@{}", written(&capture(number, p)))));
+    words.push(format!("--entries {}", written("entries.toml")));
     let speeds = &done.subject.config.port_speeds;
     words.extend(speeds.iter().map(|(port, rate)| format!("--port dev:{port}={rate}")));
-    let drawn = done.buffer.as_ref().map(|_| BUFFER);
-    words.extend(drawn.or(args.buffer.as_deref()).map(|buffer| format!("--buffer {buffer}")));
+    let drawn = done.buffer.as_ref().map(|_| written(BUFFER));
+    let named = || args.buffer.as_deref().map(|name| buffer_from(&back, name));
+    words.extend(drawn.or_else(named).map(|buffer| format!("--buffer {buffer}")));
     if failure.input.obeys {
         words.push("--obey-pfc".to_owned());
     }
     if !failure.input.ops.is_empty() {
-        words.push(format!("--changes failure-{number}.changes"));
+        words.push(format!("--changes {}", written(&format!("failure-{number}.changes"))));
     }
     words.push(format!("--seed {}", args.seed));
     let replay = words.join(" ");
     Some(match failure.violation.property.as_str() {
         "engines_agree" => {
-            format!("{replay} -o fast; {replay} --engine reference -o reference; diff -r fast reference")
+            let [fast, reference] = ["fast", "reference"].map(written);
+            format!(
+                "{replay} -o {fast}; {replay} --engine reference -o {reference}; diff -r {fast} {reference}"
+            )
         }
         "no_invalid_headers" => format!("{replay} --trace"),
         _ => format!("{replay} --check"),
     })
+}
+
+/// Returns a buffer profile as it is called from a folder from which `back` leads to the files of the command line: its parts that
+/// are files have another path there.
+fn buffer_from(back: &Path, name: &str) -> String {
+    let part = |part: &str| match Path::new(part).is_file() {
+        true => back.join(part).display().to_string(),
+        false => part.to_owned(),
+    };
+    match Path::new(name).is_file() {
+        true => quoted(part(name)),
+        false => quoted(name.split('+').map(part).collect::<Vec<_>>().join("+")),
+    }
 }
 
 /// Names of the files.
@@ -141,7 +178,7 @@ fn one(done: &Done<'_>, number: usize, failure: &hunt::Failure, folder: &mut Fol
         let name = format!("failure-{number}.changes");
         folder.text(&name, "sluice.changes", "changes between the packets", &text)?;
     }
-    let command = command(done, number, failure).unwrap_or_default();
+    let command = command(done, number, failure, RunIn::Output).unwrap_or_default();
     let text = format!("{}\n{command}\n", failure.violation);
     let name = format!("failure-{number}.txt");
     folder.text(&name, "text/plain", "what fails, and the command that shows it", &text)

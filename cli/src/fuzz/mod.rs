@@ -152,7 +152,7 @@ fn for_ci(done: &Done<'_>, outcome: &Outcome<'_>) -> Vec<Verdict> {
     let verdict = |name: &str| {
         let failure = outcome.failures.iter().find(|failure| failure.property == name);
         let ended = failure.map_or(Ended::Passed, |failure| {
-            let replay = failure.replay.as_ref().map_or(String::new(), |c| format!("\nreplay: {c}"));
+            let replay = failure.replay_here.as_ref().map_or(String::new(), |c| format!("\nreplay: {c}"));
             Ended::Failed(format!("{}{replay}", failure.title))
         });
         let at = file.clone().map(|file| (file, None));

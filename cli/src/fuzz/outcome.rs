@@ -1,5 +1,6 @@
 //! Outcome of a campaign: what the text, the page and `--json` (`sluice.fuzz/1`) show.
 
+use super::files::RunIn;
 use super::mutation::Mutation;
 use super::{Done, files};
 use serde::Serialize;
@@ -47,8 +48,11 @@ pub(super) struct Failed<'a> {
     /// Changes between the packets, a line for each.
     pub(super) changes: String,
     files: Option<Vec<String>>,
-    /// The command that reproduces the failure; `None` without an output folder.
-    pub(super) replay: Option<String>,
+    /// The command that reproduces the failure in the output folder; `None` without one.
+    replay: Option<String>,
+    /// The same for the folder in which the hunt ran.
+    #[serde(skip)]
+    pub(super) replay_here: Option<String>,
     /// The failure in one line.
     #[serde(skip)]
     pub(super) title: String,
@@ -106,7 +110,8 @@ impl<'a> Failed<'a> {
             obeys_pfc: input.obeys,
             changes: changes(&done.subject.program, &input.ops),
             files: done.args.output.is_some().then(|| files::names(number, failure)),
-            replay: files::command(done, number, failure),
+            replay: files::command(done, number, failure, RunIn::Output),
+            replay_here: files::command(done, number, failure, RunIn::Here),
             title: violation.to_string(),
         }
     }

@@ -70,7 +70,7 @@ fn header(done: &Done<'_>) -> Markup {
             (subject.placement.chip.name) ", seed " (done.args.seed)
             "; " b { (all.percent()) " %" } " of the reachable points reached (" (all.hit) " of " (all.total) ")"
         }
-        p.note { code { "sluice fuzz " (own_arguments::<FuzzArgs, FuzzArgs>("fuzz", &done.args.program, &[])) } }
+        p.note { code { "sluice fuzz " (own_arguments::<FuzzArgs>("fuzz", &done.args.program)) } }
         @if !done.profile.is_empty() {
             p.note { "Parameters for hunts: "
             (done.profile.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")) }
@@ -94,7 +94,7 @@ fn findings(done: &Done<'_>, outcome: &Outcome<'_>) -> Markup {
                 p { "Changes between the packets:" }
                 pre.code { (failure.changes) }
             }
-            @if let Some(replay) = &failure.replay { p { "Replay: " code { (replay) } } }
+            @if let Some(replay) = &failure.replay_here { p { "Replay: " code { (replay) } } }
         }
         p { (properties.len()) " properties were checked: " (properties.join(", ")) "." }
     }

@@ -47,7 +47,7 @@ pub(crate) fn summary(done: &Done<'_>, outcome: &Outcome<'_>) -> String {
         for packet in &failure.packets {
             out += &format!("  {:>9} ns  dev:{:<3}  {}\n", packet.time_ns, packet.dev_port, packet.bytes);
         }
-        match &failure.replay {
+        match &failure.replay_here {
             Some(command) => out += &format!("  replay: {command}\n"),
             None => out += "  with -o DIR it is written as captures with the command that replays it\n",
         }

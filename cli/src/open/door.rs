@@ -2,6 +2,7 @@
 
 use crate::console::fail::Failure;
 use crate::console::terminal;
+use crate::open::named::Naming;
 use crate::open::p4::{Disk, P4Args, is_p4, unread};
 use crate::open::resolve;
 use crate::open::target::Target;
@@ -73,7 +74,11 @@ impl Door {
             self.p4.check(&self.chip)?;
         }
         for warnings in self.files.take_warnings() {
-            terminal::note(format_args!("{warnings}\n"));
+            match &opened {
+                Ok(_) => terminal::warn(format_args!("{warnings}\n")),
+                // They may be about the mistake.
+                Err(_) => terminal::note(format_args!("{warnings}\n")),
+            }
         }
         opened.map_err(Failure::from)
     }
@@ -82,7 +87,9 @@ impl Door {
     pub(crate) fn topology(&mut self, blueprint: &mut Blueprint, folder: &Path) -> Result<(), Failure> {
         let switches = blueprint.switches.iter_mut().map(|switch| &mut switch.program);
         for program in switches.chain([&mut blueprint.program]).flatten().filter(|program| is_file(program)) {
-            *program = self.open(program, folder)?;
+            let opened = self.open(program, folder);
+            *program =
+                opened.map_err(|failure| Naming::of_file(&blueprint.origin).failed(program, failure))?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 pub(crate) mod buffer_profile;
 pub(crate) mod captures;
 pub(crate) mod door;
+pub(crate) mod named;
 pub(crate) mod p4;
 pub(crate) mod resolve;
 pub(crate) mod target;

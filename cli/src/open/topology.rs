@@ -3,6 +3,7 @@
 use crate::console::fail::Failure;
 use crate::open::buffer_profile;
 use crate::open::door::Door;
+use crate::open::named::{Naming, is_of_pattern};
 use crate::open::resolve;
 use crate::open::target::Target;
 use sluice_asic::chip::ChipSpec;
@@ -13,6 +14,7 @@ use sluice_asic::units::BitRate;
 use sluice_catalogue::Catalogue;
 use sluice_control::ControlState;
 use sluice_fabric::deploy::{Defaults, Deployment, Files, deploy};
+use sluice_fabric::topology::Blueprint;
 use sluice_ir::Program;
 use sluice_place::Options;
 use sluice_switch::SwitchConfig;
@@ -21,8 +23,8 @@ use std::sync::Arc;
 
 /// Finds files. Paths in a topology are relative to its folder; paths of the command line are used as they are.
 pub(crate) struct NetworkFiles {
-    /// Folder of the topology.
-    pub(crate) base: PathBuf,
+    /// The topology as the user named it.
+    pub(crate) topology: String,
     /// Names of files of the command line, which may have `{switch}` in place of a switch's name.
     pub(crate) own: Vec<String>,
     /// The user's names of the front-panel ports of every switch.
@@ -41,25 +43,36 @@ impl Files for NetworkFiles {
         into: &mut ControlState,
     ) -> Result<Vec<String>, Failure> {
         let own = self.own.iter().any(|own| own == name || is_of_pattern(own, name));
-        let path = if own { PathBuf::from(name) } else { self.base.join(name) };
-        match &self.names {
+        let path = if own { PathBuf::from(name) } else { folder_of(&self.topology).join(name) };
+        let loaded = match &self.names {
             None => resolve::load(program, ports, &path, usual, into),
             Some(names) => {
                 let ports = ports.clone().with_names(Arc::clone(names));
                 resolve::load(program, &ports, &path, usual, into)
             }
-        }
+        };
+        loaded.map_err(|failure| if own { failure } else { self.named(name, failure) })
     }
 
     fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
-        buffer_profile::profile(name, chip, &self.base, self.names.as_deref())
+        let profile = buffer_profile::profile(name, chip, folder_of(&self.topology), self.names.as_deref());
+        profile.map_err(|failure| self.named(name, failure))
     }
 }
 
-/// Returns true if a file's name is a pattern with a switch's name in place of `{switch}`.
-fn is_of_pattern(pattern: &str, name: &str) -> bool {
-    let parts = pattern.split_once("{switch}");
-    parts.is_some_and(|(before, after)| name.starts_with(before) && name.ends_with(after))
+impl NetworkFiles {
+    /// Returns the failure of a file, with the line of the topology's file that names it.
+    fn named(&self, name: &str, failure: Failure) -> Failure {
+        Naming::of_file(&self.topology).failed(name, failure)
+    }
+}
+
+/// Returns the chip that a topology names, or else the user's.
+pub(crate) fn chip(topology: &str, blueprint: &Blueprint, own: &str) -> Result<ChipSpec, Failure> {
+    match &blueprint.chip {
+        Some(chip) => resolve::chip(chip).map_err(|e| Naming::of_file(topology).failed(chip, e)),
+        None => resolve::chip(own),
+    }
 }
 
 /// Returns the folder of a topology's file; of a builder, the present folder.
@@ -77,10 +90,9 @@ pub(crate) fn deployed(
     port_speed: Option<BitRate>,
 ) -> Result<Deployment, Failure> {
     let mut blueprint = resolve::blueprint(topology)?;
-    let base = folder_of(topology).to_owned();
-    let chip = resolve::chip(blueprint.chip.as_deref().unwrap_or(&target.chip))?;
+    let chip = chip(topology, &blueprint, &target.chip)?;
     let mut door = Door::new(catalogue, &target.p4, &chip);
-    door.topology(&mut blueprint, &base)?;
+    door.topology(&mut blueprint, folder_of(topology))?;
     let defaults = Defaults {
         program: program.to_owned(),
         params: target.sets.clone(),
@@ -91,6 +103,6 @@ pub(crate) fn deployed(
         placing: Options::default(),
         config: SwitchConfig::default(),
     };
-    let files = NetworkFiles { base, own: Vec::new(), names: None };
+    let files = NetworkFiles { topology: topology.to_owned(), own: Vec::new(), names: None };
     deploy(&blueprint, &door.into_catalogue(), &defaults, &files).map_err(Failure::input)
 }

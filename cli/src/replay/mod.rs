@@ -27,6 +27,7 @@ use crate::open::buffer_profile;
 use crate::open::door::{Door, OpenProgram};
 use crate::open::p4::is_p4;
 use crate::open::resolve::{self, Entries};
+use crate::open::topology;
 use crate::output::files::{self, Folder, Pending, pretty};
 use crate::output::timeline;
 pub(crate) use args::ReplayArgs;
@@ -109,9 +110,7 @@ pub(crate) fn open(args: &ReplayArgs, catalogue: &Catalogue) -> Result<OpenProgr
     let mut chip = resolve::chip(&args.target.chip)?;
     if let Some(topology) = args.topology.as_deref().filter(|_| is_p4(Path::new(&args.program))) {
         // A P4 program is read for the chip of the network.
-        if let Some(own) = resolve::blueprint(topology)?.chip {
-            chip = resolve::chip(&own)?;
-        }
+        chip = topology::chip(topology, &resolve::blueprint(topology)?, &args.target.chip)?;
     }
     Door::new(catalogue, &args.target.p4, &chip).program(&args.program)
 }
@@ -370,10 +369,7 @@ fn page(job: &Job<'_>, files: &Files, outcome: &Outcome<'_>, summary: &Summary) 
     let chip = &placed.placement.chip;
     page::page(&page::Run {
         title: format!("{} on {}", placed.program.name, chip.name),
-        command: format!(
-            "sluice replay {}",
-            own_arguments::<ReplayArgs, ReplayArgs>("replay", &job.args.program, &[])
-        ),
+        command: format!("sluice replay {}", own_arguments::<ReplayArgs>("replay", &job.args.program)),
         summary,
         network: None,
         programs: vec![&placed.program],

@@ -3,7 +3,7 @@
 use super::args::ReplayArgs;
 use super::endings::{Ending, endings};
 use super::sonic;
-use crate::console::hint::{own_arguments, proposals};
+use crate::console::hint::{new_name, next_arguments, proposals};
 use crate::console::numbers::counted;
 use crate::console::table::table;
 use crate::report::ReportArgs;
@@ -350,19 +350,19 @@ fn queues(out: &mut String, switch: &SwitchSetup, s: &Summary) -> std::fmt::Resu
 
 /// Writes commands that show more, with the arguments of the user.
 fn next(out: &mut String, name: &str, is_written: bool) -> std::fmt::Result {
-    let own = |without: &[&str]| own_arguments::<ReplayArgs, ReplayArgs>("replay", name, without);
+    let own = |without: &[&str]| next_arguments::<ReplayArgs, ReplayArgs>("replay", name, without);
     let mut list = vec![(
         format!(
             "sluice replay {} --trace --limit 3",
-            own(&["--trace", "--limit", "--coverage", "--find-ndr", "-o", "--output"])
+            own(&["--trace", "--limit", "--coverage", "--find-ndr", "--ndr-resolution", "--comments"])
         ),
         "what happens to each packet, step by step",
     )];
     if !is_written {
-        let command = format!("sluice replay {} -o out", own(&[]));
+        let command = format!("sluice replay {} -o {}", own(&[]), new_name("out"));
         list.push((command, "captures and summary.json, for tshark and scripts"));
     }
-    let report = own_arguments::<ReplayArgs, ReportArgs>("replay", name, &["-o", "--output"]);
+    let report = next_arguments::<ReplayArgs, ReportArgs>("replay", name, &[]);
     list.push((format!("sluice report {report}"), "stages, resources, cycles"));
     list.push(("sluice explain WORD".to_owned(), "what a word above means"));
     write!(out, "\nnext:\n{}", proposals(&list))

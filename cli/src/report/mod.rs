@@ -11,7 +11,7 @@ mod why_not;
 pub(crate) use args::ReportArgs;
 
 use crate::console::fail::{Failure, print_error};
-use crate::console::hint::own_arguments;
+use crate::console::hint::{new_name, next_arguments};
 use crate::console::invocation::Out;
 use crate::console::terminal;
 use crate::open::door::Door;
@@ -22,7 +22,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_place::NoFit;
 use sluice_place::report::Report;
-use sluice_report as report;
+use sluice_report::{self as report, WhyNot};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -64,13 +64,10 @@ pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Re
             let notes = stage.notes();
             let mut document = report::Document::no_fit(&program, &no_fit);
             document.notes = &notes;
-            let mut text = crate::console::snippet::no_fit(&no_fit);
+            let why_not = if args.why_not { why_not::find(args, stage, &program, &chip)? } else { None };
+            let mut text = crate::console::snippet::no_fit_with(&no_fit, why_not.as_ref());
             if args.why_not {
-                let why_not = why_not::find(args, stage, &program, &chip)?;
-                if let Some(why_not) = &why_not {
-                    text.push_str(&why_not.text());
-                    document.remedies = why_not.remedies();
-                }
+                document.remedies = why_not.as_ref().map_or_else(Vec::new, WhyNot::remedies);
                 document.why_not = Some(why_not);
             } else if !no_fit.is_unfinished() {
                 document.remedies = remedies::find(args, stage, &program, &chip)?;
@@ -145,10 +142,10 @@ fn fits(
 
 /// Returns commands that show more, with the words that the user gave.
 fn more(args: &ReportArgs, program: &str) -> String {
-    let words =
-        own_arguments::<ReportArgs, ReportArgs>("report", &args.program, &["--html", "-q", "--quiet"]);
+    let words = next_arguments::<ReportArgs, ReportArgs>("report", &args.program, &[]);
     let page = std::path::Path::new(program).with_extension("html");
     let page = page.file_name().map_or_else(|| "report.html".into(), |name| name.to_string_lossy());
+    let page = new_name(&page);
     format!(
         "\nmore:\n  sluice report {words} --full\n      every table, memory, container, parser row and cycle\n  sluice report \
          {words} --html {page}\n      the same as a page, with a heat map and the graph of dependencies\n"

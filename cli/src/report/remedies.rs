@@ -50,7 +50,7 @@ fn flag(remedy: &Remedy) -> String {
 /// Returns the section of the report.
 pub(super) fn text(list: &[Remedy]) -> String {
     if list.is_empty() {
-        return "\nNo single parameter and no other chip makes it fit.\n".to_owned();
+        return "\nNo single parameter and no other chip makes it fit; --why-not tries changes of the program.\n".to_owned();
     }
     let lines: String = list.iter().map(|r| format!("  {}\n", flag(r))).collect();
     format!("\nAny one of these makes it fit\n{lines}")

@@ -8,7 +8,7 @@ use crate::report::args::ReportArgs;
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::StageProgram;
 use sluice_ir::Program;
-use sluice_report::{MAX_PLACEMENTS, Question, WhyNot, why_not};
+use sluice_report::{Question, WhyNot, why_not};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -34,10 +34,10 @@ pub(super) fn find(
         resolve::build(stage, &target).ok()
     };
     let (begun, stop, bar) = (Instant::now(), interrupt_flag(), Bar::bounded());
-    let mut proceed = |done: usize| {
-        let share = done as f64 / MAX_PLACEMENTS as f64;
+    let mut proceed = |done: usize, most: usize| {
+        let share = done as f64 / most as f64;
         let left = eta(Some(share), begun.elapsed());
-        bar.show(Some(share), format!("{done} of at most {MAX_PLACEMENTS} placements{left}"));
+        bar.show(Some(share), format!("{done} of at most {most} placements{left}"));
         !stop.load(Ordering::Relaxed)
     };
     let answer = why_not(&question, &mut rebuild, &mut proceed);

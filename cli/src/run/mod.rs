@@ -186,7 +186,7 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
         write!(out, "{}", text::report(&outcomes))?;
     }
     if let Some(path) = &args.html {
-        let command = format!("sluice run {}", own_arguments::<RunArgs, RunArgs>("run", "", &[]));
+        let command = format!("sluice run {}", own_arguments::<RunArgs>("run", ""));
         files::write(path, &page::page(&outcomes, command.trim_end()))?;
     }
     if let Some(mut folder) = folder {

@@ -4,6 +4,7 @@ use crate::console::fail::{Failure, reason};
 use crate::console::terminal;
 use crate::console::text_file::{self, read_text};
 use crate::open::buffer_profile;
+use crate::open::named::line_of_name;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::names::did_you_mean;
 use sluice_asic::tm::buffer::BufferFile;
@@ -15,6 +16,7 @@ use std::sync::Mutex;
 /// A file of scenarios.
 pub(super) struct Source {
     pub(super) file: ScenarioFile,
+    text: String,
     /// Folder of the file, in which the profiles that it names are searched.
     folder: Option<PathBuf>,
     /// Sentences about profiles that were printed.
@@ -45,13 +47,16 @@ impl Source {
                 "docs/scenario-files.md and docs/contest.md have an example of each",
             ));
         }
-        Ok(Source { file, folder: folder.map(Path::to_owned), said: Mutex::default() })
+        let (text, folder) = (text.to_owned(), folder.map(Path::to_owned));
+        Ok(Source { file, text, folder, said: Mutex::default() })
     }
 
     /// Returns the text of a profile: one that comes with Sluice, or a file in the folder of the scenarios. Prints whose memory files
-    /// of SONiC are read over.
+    /// of SONiC are read over. An error has the line that names the profile.
     pub(super) fn profile(&self, name: &str) -> Result<String, String> {
-        let text = profile(name, self.folder.as_deref())?;
+        let line =
+            |e: String| line_of_name(&self.text, name).map_or(e.clone(), |line| format!("line {line}: {e}"));
+        let text = profile(name, self.folder.as_deref()).map_err(line)?;
         let notes: Vec<String> = text
             .lines()
             .next()

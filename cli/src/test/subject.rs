@@ -4,6 +4,7 @@ use super::Shared;
 use crate::console::fail::{Failure, reason};
 use crate::console::text_file::{self, read_text};
 use crate::open::door::Door;
+use crate::open::named::Naming;
 use crate::open::p4::{self, is_p4};
 use crate::open::resolve;
 use crate::open::target::Target;
@@ -61,7 +62,8 @@ impl Source {
         if let Source::Toml(file) = self
             && !file.chips.is_empty()
         {
-            return file.chips.iter().map(|chip| resolve::chip(chip)).collect();
+            let chip = |chip: &String| resolve::chip(chip).map_err(|e| naming(test).failed(chip, e));
+            return file.chips.iter().map(chip).collect();
         }
         let (program, folder) = self.program(shared, test);
         let path = folder.join(&program);
@@ -121,7 +123,7 @@ impl Source {
             Source::Toml(file) => file,
         };
         let mut door = Door::on(disk.clone(), catalogue, &args.p4, chip);
-        let name = door.open(&program, &folder)?;
+        let name = door.open(&program, &folder).map_err(|e| naming(test).failed(&program, e))?;
         let catalogue = door.into_catalogue();
         let stage = resolve::stage(&catalogue, &name)?;
         let placed = placed(resolve::build(stage, &target)?)?;
@@ -149,9 +151,16 @@ impl Source {
             (Some(entries), None) => Some(test.parent().unwrap_or(Path::new("")).join(entries)),
         };
         let both = (&placed.program, Some(&placed.placement));
-        let entries = resolve::entries(stage, both, &ports, entries.as_deref(), Replaced::Nothing)?;
+        let entries = resolve::entries(stage, both, &ports, entries.as_deref(), Replaced::Nothing);
+        let named = file.entries.as_deref().unwrap_or_default();
+        let entries = entries.map_err(|e| naming(test).failed(named, e))?;
         Ok((ready.on(ports, entries.control), placed))
     }
+}
+
+/// Returns a test as the file that names others.
+fn naming(test: &Path) -> Naming {
+    Naming::of_file(test.display().to_string())
 }
 
 fn ready(script: Script, placed: &Arc<Placed>, chip: &ChipSpec) -> Result<PacketTest, Failure> {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod advice;
+mod answers;
 mod buffer;
 mod changes;
 mod citations;

@@ -112,7 +112,8 @@ fn shipped_programs_are_written_as_p4_that_is_checked_and_fits() {
         let file = dir.path().join(format!("{name}.p4"));
         fs::write(&file, &written).unwrap();
         let said = ok(&["check", "--place", text(&file)]);
-        assert!(said.contains("no mistakes") && said.contains("fits tofino2: "), "{name}: {said}");
+        let is_legal = said.contains("; no mistakes\n") || said.contains("; no errors, ");
+        assert!(is_legal && said.contains("fits tofino2: "), "{name}: {said}");
     }
     let set = ok(&["programs", "l3-ecmp", "--p4", "--set", "neighbors=77"]);
     assert!(set.contains("neighbors=77") && set.contains("size = 77;"), "{set}");

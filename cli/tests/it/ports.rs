@@ -57,7 +57,10 @@ fn ports_that_do_not_exist_are_refused_and_recirculation_ports_warned_of() {
     let warning = "all.toml:5: dev_port 7 is a recirculation port, so packets come back into ingress; front-panel port 7 is \
                    dev_port 64, or \"port 7\"";
     let checked = ok(&["entries", "l3-ecmp", "--check", text(&path)]);
-    assert!(checked.contains("2 entries, no mistakes\nwarning: ") && checked.contains(warning), "{checked}");
+    assert!(
+        checked.contains("2 entries, no errors, 1 warning\nwarning: ") && checked.contains(warning),
+        "{checked}"
+    );
     let s = json(&["replay", "l3-ecmp", "--json", "--functional", "--limit", "1", "--entries", text(&path)]);
     assert!(s["warnings"][0].as_str().unwrap().contains(warning), "{}", s["warnings"]);
 }

@@ -59,6 +59,8 @@ pub struct Exhausted {
     pub place: ShortIn,
     /// Tables and conditions that compete for it; the one without a place is first.
     pub contenders: Vec<String>,
+    /// Number of findings at the end of the list that follow from those before them.
+    pub followers: usize,
 }
 
 /// Error: a program does not fit a chip.
@@ -81,13 +83,20 @@ impl NoFit {
         self.first_exhausted.as_ref().is_some_and(|e| e.resource == Resource::Steps)
     }
 
+    /// Returns the findings that are causes, and those that follow from them.
+    #[must_use]
+    pub fn causes(&self) -> (&[Diag], &[Diag]) {
+        let followers = self.first_exhausted.as_ref().map_or(0, |first| first.followers);
+        self.diags.split_at(self.diags.len().saturating_sub(followers))
+    }
+
     /// Returns the reason in one line.
     #[must_use]
     pub fn reason(&self) -> String {
         let first = self.diags.first().map_or("no place found", |d| d.text.as_str());
         let text = match &self.first_exhausted {
             None | Some(Exhausted { resource: Resource::Steps, .. }) => first.to_owned(),
-            Some(Exhausted { resource, place, contenders }) => {
+            Some(Exhausted { resource, place, contenders, .. }) => {
                 let who = contenders.first().map_or_else(String::new, |c| format!(" for `{c}`"));
                 match place {
                     ShortIn::Stage(stage) => {

@@ -267,7 +267,7 @@ fn print_deparser(work: &Work<'_>) -> String {
 }
 
 fn exhausted(diags: Vec<Diag>, resource: Resource, place: ShortIn) -> Failed {
-    let first = Exhausted { resource, place, contenders: Vec::new() };
+    let first = Exhausted { resource, place, contenders: Vec::new(), followers: 0 };
     Failed { diags, first_exhausted: Some(first) }
 }
 

@@ -35,7 +35,10 @@ pub(super) fn too_many(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2]) -> O
         let diag = Diag::error(cfg.nodes[beyond].loc, text)
             .help("use entries of one table in place of many tables or conditions, or choose a larger chip");
         let contenders = vec![node_name(program, cfg, beyond)];
-        Some((diag, Exhausted { resource: Resource::Column(column), place: ShortIn::Pipe, contenders }))
+        Some((
+            diag,
+            Exhausted { resource: Resource::Column(column), place: ShortIn::Pipe, contenders, followers: 0 },
+        ))
     };
     found(Column::LogicalTable, "tables and actions", "logical table", false)
         .or_else(|| found(Column::Gateway, "conditions", "gateway", true))

@@ -61,12 +61,15 @@ pub fn remedies<E>(
     Ok(list)
 }
 
+/// Values of a parameter that are tried first.
+pub(crate) const TRIED_FIRST: [u64; 5] = [1, 2, 4, 8, 16];
+
 /// Returns the largest value below `from` that fits, if a lower value helps.
 fn lowered<E>(from: u64, fits: &mut dyn FnMut(u64) -> Result<bool, E>) -> Result<Option<u64>, E> {
     // The smallest value shows whether the parameter matters at all. A program may refuse 1, so the next powers of
     // two are tried.
     let mut good = None;
-    for value in [1, 2, 4, 8, 16].into_iter().filter(|v| *v < from) {
+    for value in TRIED_FIRST.into_iter().filter(|v| *v < from) {
         if fits(value)? {
             good = Some(value);
             break;

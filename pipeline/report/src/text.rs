@@ -5,6 +5,7 @@ mod phv;
 mod short;
 
 use super::grid::Grid;
+use crate::why_not::WhyNot;
 use next_table::next_tables;
 use phv::phv;
 pub use short::{brief, short};
@@ -16,7 +17,7 @@ use sluice_place::report::{
     AuthorDemand, GressReport, Report, SourceNote, TableReport, TogetherReport, deparser_rows, hundredths,
 };
 use sluice_place::report::{TablePower, watts};
-use sluice_place::{NoFit, Objective, Part};
+use sluice_place::{NoFit, Objective, Part, ShortIn};
 use std::fmt::Write;
 
 /// Headings of the matrix of resources, in the order of [`Column::ALL`]. The legend gives the vendor's names.
@@ -83,18 +84,44 @@ fn headline(report: &Report) -> String {
 /// Returns the report of a program that does not fit.
 #[must_use]
 pub fn text_no_fit(no_fit: &NoFit) -> String {
-    text_no_fit_with(no_fit, &mut ToString::to_string)
+    text_no_fit_with(no_fit, None, &mut ToString::to_string)
 }
 
-/// Returns the report of a program that does not fit; `shown` prints a finding.
-pub fn text_no_fit_with(no_fit: &NoFit, shown: &mut dyn FnMut(&Diag) -> String) -> String {
+/// Returns the report of a program that does not fit: the smallest change that makes it fit, if `why_not` was asked; the causes;
+/// then what follows from the causes. `shown` prints a finding.
+pub fn text_no_fit_with(
+    no_fit: &NoFit,
+    why_not: Option<&WhyNot>,
+    shown: &mut dyn FnMut(&Diag) -> String,
+) -> String {
     let verdict = if no_fit.is_unfinished() { "not placed, its steps are used up" } else { "does not fit" };
-    let mut out = format!("{} on {}: {verdict}\n\n{}\n", no_fit.program, no_fit.chip, no_fit.reason());
-    if let Some(first) = no_fit.first_exhausted.as_ref().filter(|f| !f.contenders.is_empty()) {
-        let _ = writeln!(out, "\n{} is wanted by: {}", first.resource.id(), first.contenders.join(", "));
-    }
-    for diag in &no_fit.diags {
+    let answer = why_not.map_or_else(String::new, |why_not| format!("; {}", why_not.answer()));
+    let mut out = format!("{} on {}: {verdict}{answer}\n", no_fit.program, no_fit.chip);
+    let (causes, followers) = no_fit.causes();
+    for diag in causes {
         let _ = writeln!(out, "\n{}", shown(diag));
+    }
+    if let Some(first) = no_fit.first_exhausted.as_ref().filter(|f| !f.contenders.is_empty()) {
+        let at = match first.place {
+            ShortIn::Stage(stage) => format!(", first short in stage {stage},"),
+            ShortIn::Gress(gress) => format!(" of {gress}"),
+            ShortIn::Pipe => String::new(),
+        };
+        let _ = writeln!(out, "\n{}{at} is wanted by: {}", first.resource.id(), first.contenders.join(", "));
+    }
+    if !followers.is_empty() {
+        let _ = writeln!(out, "\nWithout a place because of this");
+    }
+    for diag in followers {
+        let place = if diag.at.file.is_empty() {
+            String::new()
+        } else {
+            format!(" ({}:{})", diag.at.file, diag.at.line)
+        };
+        let _ = writeln!(out, "  {}{place}", diag.text.replace('\n', " "));
+    }
+    if let Some(why_not) = why_not {
+        out += &why_not.text();
     }
     out
 }

@@ -19,7 +19,7 @@ mod tests;
 
 pub use change::{Change, Resize};
 
-use crate::remedies::{Remedy, remedies};
+use crate::remedies::{Remedy, TRIED_FIRST, remedies};
 use relax::Relaxed;
 use serde::Serialize;
 use sluice_asic::chip::ChipSpec;
@@ -127,14 +127,14 @@ pub struct Question<'a> {
 }
 
 /// Answers why a program does not fit; `None` if it fits. `rebuild` builds the program with another value of a parameter, and
-/// returns `None` if the program refuses the value. `proceed` is called with the number of placements so far before each
-/// placement, and returns false if the caller stops the search.
+/// returns `None` if the program refuses the value. `proceed` is called before each placement with the number of placements so far
+/// and the most that there may be in all, and returns false if the caller stops the search.
 pub fn why_not(
     question: &Question<'_>,
     rebuild: &mut dyn FnMut(&str, u64) -> Option<Program>,
-    proceed: &mut dyn FnMut(usize) -> bool,
+    proceed: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Option<WhyNot> {
-    let mut search = Search { question, proceed, placements: 0, tried: Vec::new() };
+    let mut search = Search { question, proceed, placements: 0, most: MAX_PLACEMENTS, tried: Vec::new() };
     let mut answer = WhyNot {
         program: question.program.name.clone(),
         chip: question.chip.name.clone(),
@@ -173,8 +173,10 @@ fn contenders(program: &Program, no_fit: &NoFit) -> Vec<Table> {
 
 struct Search<'a, 'p> {
     question: &'a Question<'a>,
-    proceed: &'p mut dyn FnMut(usize) -> bool,
+    proceed: &'p mut dyn FnMut(usize, usize) -> bool,
     placements: usize,
+    /// The most placements that there may be in all, as far as is known.
+    most: usize,
     tried: Vec<Trial>,
 }
 
@@ -184,7 +186,7 @@ impl Search<'_, '_> {
         if self.placements == MAX_PLACEMENTS {
             return Err(Ended::Placements);
         }
-        if !(self.proceed)(self.placements) {
+        if !(self.proceed)(self.placements, self.most) {
             return Err(Ended::Stopped);
         }
         self.placements += 1;
@@ -244,6 +246,10 @@ impl Search<'_, '_> {
 
     /// Tries a change of the program; returns whether it fits, or `None` if the program does not allow the change.
     fn attempt(&mut self, change: Change) -> Result<Option<bool>, Ended> {
+        // Tables may share an action, whose parameters are changed once.
+        if let Some(trial) = self.tried.iter().find(|trial| trial.change == change) {
+            return Ok(Some(trial.fits));
+        }
         let Some(program) = change.apply(self.question.program) else { return Ok(None) };
         if has_errors(&verify(&program)) {
             return Ok(None);
@@ -275,6 +281,7 @@ impl Search<'_, '_> {
                 tables.push(table);
             }
         }
+        self.most = MAX_PLACEMENTS.min(self.placements + self.planned(&tables));
         for change in change::pins(program) {
             self.attempt(change)?;
         }
@@ -294,12 +301,34 @@ impl Search<'_, '_> {
         self.remedies(rebuild)
     }
 
-    /// Finds the largest size of a table that fits, in steps of a TCAM block if the size is at least eight of them.
+    /// Returns the most placements that the changes of these tables, the parameters and the other chips take.
+    fn planned(&self, tables: &[Table]) -> usize {
+        let Question { program, chips, .. } = *self.question;
+        let of_table = |&table: &Table| {
+            let steps = program.tables[table].size.div_ceil(self.step(table));
+            let halvings = 1 + steps.checked_ilog2().map_or(0, |n| n as usize + 1);
+            change::kinds(program, table).len() + halvings + change::losses(program, table).len()
+        };
+        let values = program.params.iter().filter_map(|param| param.value.parse::<u64>().ok());
+        let of_values =
+            values.map(|value| TRIED_FIRST.len() + value.checked_ilog2().map_or(0, |n| n as usize + 1));
+        change::pins(program).len()
+            + tables.iter().map(of_table).sum::<usize>()
+            + of_values.sum::<usize>()
+            + chips.len()
+    }
+
+    /// Returns the step of a table's size: a TCAM block if the size is at least eight of them.
+    fn step(&self, table: Table) -> u32 {
+        let depth = self.question.chip.mau.tcam_depth.max(1);
+        if self.question.program.tables[table].size / 8 >= depth { depth } else { 1 }
+    }
+
+    /// Finds the largest size of a table that fits, in steps.
     fn size(&mut self, table: Table) -> Result<(), Ended> {
         let data = &self.question.program.tables[table];
         let (from, least) = (data.size, (data.entries.len() as u32).max(1));
-        let depth = self.question.chip.mau.tcam_depth.max(1);
-        let step = if from / 8 >= depth { depth } else { 1 };
+        let step = self.step(table);
         let change = |to| Change::Size { table: data.name.clone(), size: Resize { from, to } };
         if least >= from || self.attempt(change(least))? != Some(true) {
             return Ok(());

@@ -330,10 +330,7 @@ fn run_page(
     let chip = network.switches.first().map(|s| &s.placed.placement.chip);
     page::page(&page::Run {
         title: format!("{} on {} switches", summary.total.program, network.switches.len()),
-        command: format!(
-            "sluice replay {}",
-            own_arguments::<ReplayArgs, ReplayArgs>("replay", &args.program, &[])
-        ),
+        command: format!("sluice replay {}", own_arguments::<ReplayArgs>("replay", &args.program)),
         summary: &summary.total,
         network: Some(summary),
         programs: network.switches.iter().map(|s| &s.placed.program).collect(),

@@ -6,7 +6,7 @@ use crate::console::fail::{Failure, print_error};
 use crate::console::text_file::read_text;
 use crate::open::door::{Door, OpenProgram};
 use crate::open::resolve;
-use crate::open::topology::{NetworkFiles, folder_of};
+use crate::open::topology::{NetworkFiles, chip, folder_of};
 use crate::replay::args::ReplayArgs;
 use sluice_asic::port::DevPort;
 use sluice_asic::units::BitRate;
@@ -40,7 +40,7 @@ pub(super) fn network(
 ) -> Result<Resolved, Failure> {
     let mut blueprint = resolve::blueprint(topology)?;
     let folder = folder_of(topology);
-    let chip = resolve::chip(blueprint.chip.as_deref().unwrap_or(&args.target.chip))?;
+    let chip = chip(topology, &blueprint, &args.target.chip)?;
     let mut door = Door::new(&program.catalogue, &args.target.p4, &chip);
     door.topology(&mut blueprint, folder)?;
     let catalogue = door.into_catalogue();
@@ -65,7 +65,7 @@ pub(super) fn network(
         blueprint.switches[*switch].entries = Some(file.clone());
     }
     let names = args.own.port_map.as_deref().map(resolve::port_names).transpose()?;
-    let files = NetworkFiles { base: folder.to_owned(), own: entries.files(), names: names.clone() };
+    let files = NetworkFiles { topology: topology.to_owned(), own: entries.files(), names: names.clone() };
     match deploy(&blueprint, &catalogue, &defaults, &files) {
         Ok(mut deployment) => {
             if let Some(names) = names {

@@ -88,8 +88,8 @@ fn estimates(source: &Source, opened: &Opened) -> Result<Vec<Estimate>, Failure>
             let begun = Instant::now();
             let trial = Trial::new(contest, setup, place).map_err(|e| failure(contest, e))?;
             let placed = begun.elapsed().as_secs_f64();
-            let once = placed + probing(&trial).map_err(|e| failure::<Failure>(contest, e))?;
-            let (start, speed) = speed(&trial).map_err(|e| failure::<Failure>(contest, e))?;
+            let once = placed + probing(&trial).map_err(|e| failure(contest, e))?;
+            let (start, speed) = speed(&trial).map_err(|e| failure(contest, e))?;
             let (amount, runs) = (trial.amount, contest.seeds().len() as u64);
             let (label, resident) = (program.get_ref().label(), resident());
             Ok(Estimate { label, amount, runs, speed, start, once, resident })

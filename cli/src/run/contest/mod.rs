@@ -25,6 +25,7 @@ use crate::console::terminal;
 use crate::console::text_file;
 use crate::open::buffer_profile;
 use crate::open::door::Door;
+use crate::open::named::Naming;
 use crate::open::p4::P4Args;
 use crate::open::resolve;
 use crate::output::files::{self, Folder, pretty};
@@ -46,7 +47,6 @@ use sluice_scenario::contest::{
 };
 use sluice_scenario::shipped;
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -134,22 +134,39 @@ impl Source {
         self.folder.join(name)
     }
 
+    /// Returns the contest as the file that names others.
+    fn naming(&self) -> Naming {
+        Naming::new(self.point.contest.origin.as_str(), self.point.contest.text())
+    }
+
+    /// Returns the failure of a file that the contest or its topology names, with the place.
+    fn named(&self, name: &str, failure: Failure) -> Failure {
+        let topology = Naming::of_file(self.beside(&self.point.contest.topology).display().to_string());
+        match [self.naming(), topology].into_iter().find(|file| file.has(name)) {
+            Some(naming) => naming.failed(name, failure),
+            None => failure,
+        }
+    }
+
     /// Reads everything that the contest names.
     fn open(&mut self, catalogue: &Catalogue, p4: &P4Args) -> Result<Opened, Failure> {
+        let naming = self.naming();
         let topology = self.beside(&self.point.contest.topology);
-        let mut plan = match (self.texts.get(&self.point.contest.topology), topology.to_str()) {
-            (Some(text), _) => resolve::blueprint_of(text, &self.point.contest.topology)?,
-            (None, Some(path)) if topology.exists() => resolve::blueprint(path)?,
-            _ => resolve::blueprint(&self.point.contest.topology)?,
+        let plan = match (self.texts.get(&self.point.contest.topology), topology.to_str()) {
+            (Some(text), _) => resolve::blueprint_of(text, &self.point.contest.topology),
+            (None, Some(path)) if topology.exists() => resolve::blueprint(path),
+            _ => resolve::blueprint(&self.point.contest.topology),
         };
+        let mut plan = plan.map_err(|e| naming.failed(&self.point.contest.topology, e))?;
         let chip = self.point.contest.chip.as_deref().or(plan.chip.as_deref()).unwrap_or("tofino2");
         let near = self.beside(chip);
         let near = near.to_str().filter(|near| near.ends_with(".toml") && Path::new(near).is_file());
-        let chip = resolve::chip(near.unwrap_or(chip))?;
+        let chip = resolve::chip(near.unwrap_or(chip)).map_err(|e| naming.failed(chip, e))?;
         let mut door = Door::new(catalogue, p4, &chip);
         door.topology(&mut plan, topology.parent().unwrap_or(Path::new("")))?;
         let folder = self.folder.clone();
-        self.point.contest.open_files(|file| door.open(file, &folder))?;
+        let open = |file: &str| door.open(file, &folder).map_err(|e| naming.failed(file, e));
+        self.point.contest.open_files(open)?;
         let beside = |name: &str| self.folder.join(name);
         let texts = self.texts.clone();
         let read = |name: &str| {
@@ -193,16 +210,21 @@ fn with_setup<R>(
 }
 
 /// Returns the failure of a contest; prints why a program does not fit.
-fn failure<E: Display>(contest: &Contest, error: RunError<E>) -> Failure {
-    match error {
-        RunError::Stopped => Failure::Interrupted,
-        RunError::Deploy { source, .. } if matches!(*source, DeployError::NoFit { .. }) => {
-            if let DeployError::NoFit { source, .. } = *source {
-                print_error(format_args!("{}\n", crate::console::snippet::no_fit(&source)));
-            }
+fn failure(contest: &Contest, error: RunError<Failure>) -> Failure {
+    let RunError::Deploy { line, source } = error else {
+        return match error {
+            RunError::Stopped => Failure::Interrupted,
+            other => Failure::input(format!("{}: {other}", contest.origin)),
+        };
+    };
+    match *source {
+        DeployError::NoFit { source, .. } => {
+            print_error(format_args!("{}\n", crate::console::snippet::no_fit(&source)));
             Failure::Property
         }
-        other => Failure::input(format!("{}: {other}", contest.origin)),
+        // It says where the contest names the file.
+        DeployError::File { source, .. } => source,
+        other => Failure::input(format!("{}: line {line}: {other}", contest.origin)),
     }
 }
 
@@ -217,14 +239,14 @@ impl Files for Source {
         usual: &ControlState,
         into: &mut ControlState,
     ) -> Result<Vec<String>, Failure> {
-        resolve::load(program, ports, &self.beside(name), usual, into)
+        resolve::load(program, ports, &self.beside(name), usual, into).map_err(|e| self.named(name, e))
     }
 
     fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
         if let Some(text) = self.texts.get(name) {
             return BufferFile::parse(name, text).map_err(Failure::input);
         }
-        buffer_profile::profile(name, chip, &self.folder, None)
+        buffer_profile::profile(name, chip, &self.folder, None).map_err(|e| self.named(name, e))
     }
 }
 

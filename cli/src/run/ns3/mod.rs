@@ -149,7 +149,7 @@ pub(super) fn run(
     if let Some(path) = &args.html {
         files::write(
             path,
-            &page::page(&runs, &format!("sluice run {}", own_arguments::<RunArgs, RunArgs>("run", "", &[]))),
+            &page::page(&runs, &format!("sluice run {}", own_arguments::<RunArgs>("run", ""))),
         )?;
     }
     if as_json {

@@ -14,12 +14,11 @@ use sluice_asic::gress::Gress;
 use sluice_ir::cfg::{Cfg, NodeKind};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Loc, Program, words};
-use std::collections::BTreeMap;
 
-/// Reports all nodes without a place, and the resource that ran out first.
+/// Reports all nodes without a place, causes first, and the resource that ran out first.
 ///
 /// If the longest dependency chain has more stages than the chip, the resource is stages. Else it is the first
-/// shortage of the most urgent node without a place or, if none of them was short of anything, the first shortage of
+/// shortage of the first node without a place or, if none of them was short of anything, the first shortage of
 /// any node, which then came late and pushed others out of the pipe.
 pub(super) fn failure(
     program: &Program,
@@ -28,16 +27,11 @@ pub(super) fn failure(
     pending: &[Vec<usize>],
 ) -> TablesFailed {
     let stages = schedule.pools.len();
-    let mut first_missed: BTreeMap<usize, usize> = BTreeMap::new();
-    for (at, missed) in schedule.missed.iter().enumerate() {
-        first_missed.entry(missed.demand).or_insert(at);
-    }
-    let of = |i: usize| first_missed.get(&i).map(|&at| &schedule.missed[at]);
-    let mut order: Vec<usize> = pending.iter().flatten().copied().collect();
-    // Nodes that were short of a resource come before nodes that only wait for them.
-    order.sort_by_key(|&i| (of(i).is_none(), graph.min_stage(schedule.demands[i].owner), i));
+    let order = causes_first(schedule, graph, pending);
+    let too_large = order.iter().filter(|(rank, _)| *rank == Rank::TooLarge).count();
+    let order: Vec<usize> = order.into_iter().map(|(_, i)| i).collect();
     let longest = Gress::ALL.into_iter().find(|&g| graph.critical_length(g) as usize > stages);
-    let first = order.iter().find_map(|&i| of(i)).or_else(|| schedule.missed.first());
+    let first = order.iter().find_map(|&i| first_missed(schedule, i)).or_else(|| schedule.missed.first());
     let mut diags: Vec<Diag> =
         longest.map(|gress| chain(program, schedule, graph, gress)).into_iter().collect();
     let first_exhausted = match (longest, first) {
@@ -46,7 +40,12 @@ pub(super) fn failure(
             let name = |o: Owner| schedule.demands.iter().find(|d| d.owner == o).map(|d| d.name.clone());
             let mut contenders: Vec<String> = chain.iter().filter_map(|e| name(e.from)).collect();
             contenders.extend(chain.last().and_then(|e| name(e.to)));
-            Some(Exhausted { resource: Resource::Stages, place: ShortIn::Gress(gress), contenders })
+            Some(Exhausted {
+                resource: Resource::Stages,
+                place: ShortIn::Gress(gress),
+                contenders,
+                followers: 0,
+            })
         }
         (None, Some(missed)) => {
             let column = missed.shortage.column;
@@ -59,16 +58,77 @@ pub(super) fn failure(
                 resource: Resource::Column(column),
                 place: ShortIn::Stage(missed.stage),
                 contenders,
+                followers: 0,
             })
         }
         (None, None) => {
             let gress = order.first().map_or(Gress::Ingress, |&i| schedule.demands[i].owner.gress);
             let contenders = order.iter().map(|&i| schedule.demands[i].name.clone()).collect();
-            Some(Exhausted { resource: Resource::Stages, place: ShortIn::Gress(gress), contenders })
+            Some(Exhausted {
+                resource: Resource::Stages,
+                place: ShortIn::Gress(gress),
+                contenders,
+                followers: 0,
+            })
         }
     };
+    let causes = (diags.len() + too_large).max(1);
     diags.extend(order.iter().map(|&i| no_place(program, schedule, i)));
+    let followers = diags.len().saturating_sub(causes);
+    let first_exhausted = first_exhausted.map(|first| Exhausted { followers, ..first });
     TablesFailed { diags, first_exhausted, is_final: false }
+}
+
+/// Nodes without a place in the order in which they are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// Even an empty stage lacks something.
+    TooLarge,
+    /// The node itself holds most of the resource that other nodes are short of.
+    Crowds,
+    /// The node was short of a resource.
+    Short,
+    /// The node only waits for others.
+    Waits,
+}
+
+/// Returns the nodes without a place, in the order of their ranks.
+fn causes_first(
+    schedule: &mut Schedule<'_>,
+    graph: &DependencyGraph,
+    pending: &[Vec<usize>],
+) -> Vec<(Rank, usize)> {
+    let mut nodes: Vec<usize> = pending.iter().flatten().copied().collect();
+    nodes.sort_by_key(|&i| (graph.min_stage(schedule.demands[i].owner), i));
+    let shortage = nodes.iter().find_map(|&i| first_missed(schedule, i));
+    let holder =
+        shortage.and_then(|missed| crowder(schedule, missed.shortage.column)).map(|(holder, _)| holder);
+    let mut rank = |i: usize| {
+        if first_missed(schedule, i).is_none() {
+            Rank::Waits
+        } else if even_alone(schedule, i).is_some() {
+            Rank::TooLarge
+        } else if holder == Some(i) {
+            Rank::Crowds
+        } else {
+            Rank::Short
+        }
+    };
+    let mut order: Vec<(Rank, usize)> = nodes.into_iter().map(|i| (rank(i), i)).collect();
+    // Nodes of equal ranks keep their order.
+    order.sort_by_key(|(rank, _)| *rank);
+    order
+}
+
+/// Returns what a node was short of first.
+fn first_missed<'s>(schedule: &'s Schedule<'_>, i: usize) -> Option<&'s Missed> {
+    schedule.missed.iter().find(|missed| missed.demand == i)
+}
+
+/// Returns the node that holds most units of a resource, and their number, if it holds a quarter or more of those of all stages.
+fn crowder(schedule: &Schedule<'_>, column: Column) -> Option<(usize, u32)> {
+    let all = u64::from(column.available(&schedule.fit.chip.mau)) * schedule.pools.len() as u64;
+    schedule.largest_holder(column).filter(|(_, units)| u64::from(*units) * 4 >= all)
 }
 
 /// Reports a chain of dependencies that is longer than the pipe, at the first node for which no stage is left.
@@ -180,6 +240,8 @@ fn crowded(schedule: &Schedule<'_>, i: usize, missed: &Missed) -> Diag {
     );
     let held: u32 = schedule.parts[i].iter().map(|p| p.entries).sum();
     let name = &demand.name;
+    let all = u64::from(per_stage) * stages as u64;
+    let most = crowder(schedule, column);
     let text = match demand.pin {
         _ if held > 0 => {
             format!(
@@ -188,10 +250,15 @@ fn crowded(schedule: &Schedule<'_>, i: usize, missed: &Missed) -> Diag {
             )
         }
         Some(pin) => format!("`{name}` has no place in stage {pin}, to which it is pinned: {what}"),
-        None => format!("`{name}` has no place in {stages} stages: {what}"),
+        None => {
+            let because =
+                most.filter(|(holder, _)| *holder != i).map_or_else(String::new, |(holder, units)| {
+                    let (holder, what) = (&schedule.demands[holder].name, column.vendor_name());
+                    format!(", because `{holder}` holds {units} of the {all} units of {what}")
+                });
+            format!("`{name}` has no place in {stages} stages{because}: {what}")
+        }
     };
-    let all = u64::from(per_stage) * stages as u64;
-    let most = schedule.largest_holder(column).filter(|(_, units)| u64::from(*units) * 4 >= all);
     let help = match most {
         _ if demand.pin.is_some() => "remove the pin, or pin another table away".to_owned(),
         Some((holder, units)) => {
@@ -273,6 +340,7 @@ pub(super) fn uncarried(
         resource: Resource::LongBranches,
         place: ShortIn::Stage(b.from_stage),
         contenders: left.iter().map(|b| name(b)).collect(),
+        followers: 0,
     });
     TablesFailed { diags: left.iter().map(diag).collect(), first_exhausted: first, is_final: false }
 }

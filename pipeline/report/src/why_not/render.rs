@@ -70,7 +70,17 @@ impl Binding {
 }
 
 impl WhyNot {
-    /// Returns the answer as text.
+    /// Returns the smallest change found that makes the program fit, in words.
+    #[must_use]
+    pub fn answer(&self) -> String {
+        match (self.smallest(), self.ended) {
+            (Some(change), _) => format!("the smallest change found that makes it fit: {}", change.text()),
+            (None, Ended::Complete) => "no single change that was tried makes it fit".to_owned(),
+            (None, _) => "no single change makes it fit of those tried before the search ended".to_owned(),
+        }
+    }
+
+    /// Returns what was found on the way to the [answer](Self::answer).
     #[must_use]
     pub fn text(&self) -> String {
         let mut out =
@@ -81,10 +91,6 @@ impl WhyNot {
         if self.fits_relaxed {
             let _ = writeln!(out, "  With all of these lifted, it fits.");
         }
-        let _ = match self.smallest() {
-            Some(change) => writeln!(out, "\nSmallest change found that makes it fit\n  {}", change.text()),
-            None => writeln!(out, "\nNo single change that was tried makes it fit."),
-        };
         let _ = writeln!(out, "\nTried, each alone ({} placements in all)", self.placements);
         for Trial { change, fits, .. } in &self.tried {
             let outcome = if *fits { "fits" } else { "does not fit" };

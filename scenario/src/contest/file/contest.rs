@@ -277,9 +277,16 @@ impl Contest {
     /// Reads the files of the schedule; `read` returns the text of one.
     ///
     /// # Errors
-    /// If `read` fails, or a line is not an operation with its time.
+    /// If `read` fails, or a line is not an operation with its time. The error says the line of the event.
     pub fn open_schedule(&mut self, read: impl Fn(&str) -> Result<String, String>) -> Result<(), String> {
-        schedule::open(&mut self.schedule, read)
+        let opened = schedule::open(&mut self.schedule, read);
+        opened.map_err(|(at, what)| format!("line {}: {what}", line_of(&self.text, at)))
+    }
+
+    /// Returns the text of the file.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Returns the time at which every run ends at the latest.

@@ -79,15 +79,17 @@ impl ScheduleSetting {
     }
 }
 
-/// Reads the files of a schedule.
+/// Reads the files of a schedule. An error has the place of the event.
 pub(crate) fn open(
     schedule: &mut [Spanned<ScheduleSetting>],
     read: impl Fn(&str) -> Result<String, String>,
-) -> Result<(), String> {
-    for event in schedule.iter_mut().map(Spanned::get_mut) {
+) -> Result<(), (usize, String)> {
+    for event in schedule {
+        let at = event.span().start;
+        let event = event.get_mut();
         if let Some(name) = event.file.clone() {
-            let text = read(&name)?;
-            event.take_lines(&name, &text)?;
+            let opened = read(&name).and_then(|text| event.take_lines(&name, &text));
+            opened.map_err(|what| (at, what))?;
         }
     }
     Ok(())
