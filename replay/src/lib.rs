@@ -102,8 +102,8 @@ pub use shared_buffer::{
 pub use sluice_fabric::spans::{SpanRequest, Spans};
 pub use state::{CellRow, Element, ReadingRow, RegisterRow, RegisterState};
 pub use summary::{
-    CounterRow, Counts, CreatedCounts, HitRow, InputRow, LatencyRow, PacketCounts, PortRow, QueueRow, Summary,
-    ViolationRow,
+    CounterRow, Counts, CreatedCounts, HitRow, InputRow, LatencyRow, PacketCounts, PortRow, QueueRow,
+    Summary, ViolationRow,
 };
 pub use timeline::{Levels, Line, RowSink, TimelineRequest};
 pub use trace::{FILTER_NAMES, FilterError, Matched, StepTracer, Trace, TraceFilter};
