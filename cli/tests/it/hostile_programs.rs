@@ -126,9 +126,8 @@ fn placing_has_a_budget_and_says_how_far_it_came() {
     let program = Program::p4(&tables(90));
     let (code, said) = program.report(&["--max", "placing-steps=150k"]);
     assert_eq!(code, 1, "{said}");
-    let found = said.lines().find(|line| line.starts_with("placing took all")).unwrap();
-    let text =
-        "placing took all of its 150000 steps, in the pass `tables`: the best schedule of 1 has a place for ";
+    let found = said.lines().find(|line| line.starts_with("error: placing took all")).unwrap();
+    let text = "error: placing took all of its 150000 steps, in the pass `tables`: the best schedule of 1 has a place for ";
     assert!(found.starts_with(text), "{found}");
     assert!(
         found.contains(" of 91 tables, actions and conditions, in ") && found.contains("; it ended at `"),
