@@ -234,6 +234,8 @@ def file_fields(name, path):
         return capture_fields(data)
     if path.endswith((".txt", ".html", ".svg", ".md", ".log")):
         return None  # for readers
+    if os.path.basename(path) == "sweep.parquet":
+        return None  # has digests of runs, packed; sweep.csv has the same columns
     if path.endswith(".toml"):
         data = b"\n".join(line.split(b"#")[0].rstrip() for line in data.splitlines())
     return {"bytes": digest(data)}
