@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs all experiments of papers at scale quick and compares docs/papers.md with what they print; times of runs are left open.
 
-The experiments of STRICT must have no errors, nothing that disagrees or is undecided without a known cause, and no cause of what agrees. `cargo test`
-says the same of those that are marked `brief`; these take too long without optimisation.
+The experiments of STRICT must have no errors, nothing that disagrees or is undecided without a known cause, and no cause of what
+agrees. `cargo test` says the same of those that are marked `brief`; these take too long without optimisation.
 
 --strict runs those of STRICT alone, which .ci/slow does: all of them take three quarters of an hour on two processors, and are run by
 hand. --update writes the page. --output keeps the runs in a folder, so that an interrupted check goes on.

@@ -37,7 +37,9 @@ struct Checked {
     /// The program, or its mistakes as the failure of the command.
     program: Result<Program, Failure>,
     /// Texts of warnings, for a program without mistakes.
-    warnings: Vec<String>,
+    warnings: String,
+    /// Number of the warnings.
+    count: usize,
     /// Mistakes and warnings as JSON.
     findings: Vec<Value>,
     /// Notes on parts that the lowering approximates or ignores, as JSON; `None` for programs that are not P4.
@@ -74,11 +76,10 @@ pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
         value["reason"] = json!(reason);
         writeln!(out, "{value}")?;
     } else {
-        for warning in checked.warnings.iter().filter(|text| !text.is_empty()) {
-            writeln!(out, "{warning}\n")?;
+        if checked.count > 0 {
+            writeln!(out, "{}\n", checked.warnings)?;
         }
-        let lines = checked.warnings.iter().flat_map(|text| text.lines());
-        let verdict = verdict(lines.filter(|line| line.starts_with("warning: ")).count() as u64);
+        let verdict = verdict(checked.count as u64);
         writeln!(out, "{origin}: program `{}`: {}; {verdict}", program.name, counts(&program))?;
         match &placed {
             Some(Ok(placement)) => {
@@ -103,13 +104,15 @@ fn of_p4(args: &CheckArgs, chip: &ChipSpec) -> Result<Checked, Failure> {
     p4.check(chip)?;
     let (disk, options) = (p4.disk(), p4.options(chip));
     let reading = P4Reading::read(&disk, &args.file.display().to_string(), &options);
-    let warnings = reading.warnings();
-    if reading.program().is_none() && !warnings.is_empty() {
+    let all = reading.warnings();
+    let (count, warnings) = (all.len(), all.join("\n").trim_end().to_owned());
+    if reading.program().is_none() && count > 0 {
         terminal::note(format_args!("{warnings}\n"));
     }
     Ok(Checked {
         program: reading.legal(&disk, &options).cloned().map_err(Failure::from),
-        warnings: vec![warnings],
+        warnings,
+        count,
         findings: reading.findings().iter().map(json_of_p4).collect(),
         notes: Some(json!(reading.notes())),
     })
@@ -118,7 +121,8 @@ fn of_p4(args: &CheckArgs, chip: &ChipSpec) -> Result<Checked, Failure> {
 fn of_sluice(args: &CheckArgs, origin: &str, chip: &ChipSpec) -> Result<Checked, Failure> {
     let mistakes = |error: &FileError| Checked {
         program: Err(Failure::snippets(&error.text)),
-        warnings: Vec::new(),
+        warnings: String::new(),
+        count: 0,
         findings: json_of(error),
         notes: None,
     };
@@ -134,8 +138,10 @@ fn of_sluice(args: &CheckArgs, origin: &str, chip: &ChipSpec) -> Result<Checked,
         return Ok(mistakes(&found));
     }
     let all = [file.warnings(), found];
-    let findings = all.iter().flat_map(json_of).collect();
-    Ok(Checked { program: Ok(program), warnings: all.map(|one| one.text).into(), findings, notes: None })
+    let findings: Vec<Value> = all.iter().flat_map(json_of).collect();
+    let texts: Vec<&str> = all.iter().map(|one| one.text.as_str()).filter(|text| !text.is_empty()).collect();
+    let (warnings, count) = (texts.join("\n\n"), findings.len());
+    Ok(Checked { program: Ok(program), warnings, count, findings, notes: None })
 }
 
 fn json_of_p4(mistake: &Mistake) -> Value {

@@ -91,7 +91,8 @@ impl Opened {
     fn read(loader: &dyn Loader, file: &str, options: &ReadOptions) -> Result<(Opened, String), OpenError> {
         if is_p4(Path::new(file)) {
             let reading = P4Reading::read(loader, file, options);
-            return Ok((Opened::P4(Box::new(reading.stage(loader, options)?)), reading.warnings()));
+            let program = Box::new(reading.stage(loader, options)?);
+            return Ok((Opened::P4(program), reading.warnings().join("\n").trim_end().to_owned()));
         }
         let text = text(loader, file).map_err(|error| OpenError::Unread { file: file.to_owned(), error })?;
         Ok((Opened::Text(Box::new(ProgramFile::parse(file, &text)?)), String::new()))

@@ -1,4 +1,4 @@
-"""Units of tables: times in nanoseconds, slowdowns as ratios.
+"""Units of tables: times in nanoseconds, slowdowns and other ratios as ratios.
 
 Files have picoseconds and thousandths, which are whole numbers.
 """
@@ -10,6 +10,8 @@ import re
 from ._native import Table
 
 _SLOWDOWN = re.compile(r"((?:(?:workload\.[^.]+|bin_[^.]+)\.)?(?:own_|fastest_|small_|large_)?)(avg|p50|p95|p99|p999)")
+# Numbers of runs that are thousandths in files, and keep their names.
+_RATIO = re.compile(r"(?:workload\.[^.]+\.)?fairness|link_share_(?:avg|max)|imbalance_(?:avg|p50|p95|p99)")
 _THOUSANDTHS = "_thousandths"
 
 
@@ -30,6 +32,8 @@ def slowdown_name(name: str) -> str | None:
 
 
 def of_runs(table: Table) -> Table:
-    """Return a table of runs of contests, whose slowdowns are ratios: ``slowdown_avg`` for ``avg``."""
-    names = [(name, slowdown_name(name)) for name in table.column_names]
+    """Return a table of runs of contests, whose slowdowns are ratios, ``slowdown_avg`` for ``avg``, as are fairness, shares of links
+    and imbalance.
+    """
+    names = [(name, name if _RATIO.fullmatch(name) else slowdown_name(name)) for name in table.column_names]
     return of_messages(table).divided([(name, ratio, 1000.0) for name, ratio in names if ratio is not None])

@@ -61,7 +61,8 @@ def test_networkx_is_named():
 def test_tables_have_nanoseconds_and_ratios():
     table = of_messages(Table([("start_ps", [1500, None]), ("slowdown_thousandths", [1250, 1000]), ("bytes", [1, 2])]))
     assert table.to_dict() == {"start_ns": [1.5, None], "slowdown": [1.25, 1.0], "bytes": [1, 2]}
-    names = ["avg", "small_p99", "p999", "workload.web.own_p50", "bin_1000.avg", "fct_avg_ns", "fairness", "queue.avg"]
+    names = ["avg", "small_p99", "p999", "workload.web.own_p50", "bin_1000.avg", "fct_avg_ns", "queue.avg"]
+    names += ["fairness", "workload.web.fairness", "link_share_avg", "imbalance_p99"]
     table = of_runs(Table([(name, [1500]) for name in names]))
     assert table.to_dict() == {
         "slowdown_avg": [1.5],
@@ -70,8 +71,11 @@ def test_tables_have_nanoseconds_and_ratios():
         "workload.web.own_slowdown_p50": [1.5],
         "bin_1000.slowdown_avg": [1.5],
         "fct_avg_ns": [1500],
-        "fairness": [1500],
         "queue.avg": [1500],
+        "fairness": [1.5],
+        "workload.web.fairness": [1.5],
+        "link_share_avg": [1.5],
+        "imbalance_p99": [1.5],
     }
     with pytest.raises(Error, match="column `n` of type Utf8 is not of numbers"):
         Table([("n", ["a"])]).divided([("n", "m", 2.0)])

@@ -106,4 +106,4 @@ pub use summary::{
     Summary, ViolationRow,
 };
 pub use timeline::{Levels, Line, RowSink, TimelineRequest};
-pub use trace::{FILTER_NAMES, FilterError, Matched, StepTracer, Trace, TraceFilter};
+pub use trace::{FilterError, Matched, StepTracer, Trace, TraceFilter, filter_names};

@@ -8,7 +8,7 @@ mod condition;
 mod filter;
 
 pub use condition::FilterError;
-pub use filter::{FILTER_NAMES, TraceFilter};
+pub use filter::{TraceFilter, filter_names};
 
 use crate::comment::packet;
 use filter::Facts;
@@ -73,7 +73,7 @@ pub struct Trace {
     /// Counter that numbers the pieces over all switches, in a network in functional mode.
     numbers: Option<Arc<AtomicU64>>,
     filter: Option<FilterAt>,
-    /// What each packet did, for the filter.
+    /// Facts of each packet, for the filter.
     facts: BTreeMap<u64, Facts>,
     matched: Option<Matched>,
 }

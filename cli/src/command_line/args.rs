@@ -2,7 +2,7 @@
 
 use crate::console::numbers::number;
 use crate::console::text_file;
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use sluice_asic::limits;
 
 /// Emulator of Tofino-style switches: shows whether a data-plane program fits the chip, and what it does to packets.
@@ -12,6 +12,15 @@ use sluice_asic::limits;
 #[derive(Debug, Parser)]
 #[command(name = "sluice", version, max_term_width = 100)]
 pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// Options of all commands.
+#[derive(Debug, Args)]
+pub(crate) struct GlobalArgs {
     /// Print JSON on stdout; diagnostics go to stderr
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -25,8 +34,6 @@ pub(crate) struct Cli {
     #[arg(long = "max", global = true, value_name = "NAME=N", hide_short_help = true, value_parser = limit,
           help = limits_help())]
     pub(crate) limits: Vec<(String, u64)>,
-    #[command(subcommand)]
-    pub(crate) command: Option<Command>,
 }
 
 /// Returns the help of `--max`.

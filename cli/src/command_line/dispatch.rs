@@ -37,9 +37,10 @@ pub(crate) fn command(catalogue: &Catalogue, arguments: impl Iterator<Item = OsS
         Ok(cli) => cli,
         Err(code) => return code,
     };
-    terminal::set_quiet(cli.quiet);
-    text_file::set_limit(cli.max_text);
-    let chosen = cli.limits.iter().filter_map(|(name, value)| Some((limits::named(name).ok()?, *value)));
+    terminal::set_quiet(cli.global.quiet);
+    text_file::set_limit(cli.global.max_text);
+    let chosen =
+        cli.global.limits.iter().filter_map(|(name, value)| Some((limits::named(name).ok()?, *value)));
     limits::set(&chosen.collect::<Vec<_>>());
     let result = catch_unwind(AssertUnwindSafe(|| run_command(cli, catalogue)));
     match result.unwrap_or_else(|panic| Err(Failure::panicked(&*panic))) {
@@ -62,25 +63,25 @@ pub(crate) fn command(catalogue: &Catalogue, arguments: impl Iterator<Item = OsS
 
 fn run_command(cli: Cli, catalogue: &Catalogue) -> Result<(), Failure> {
     match cli.command {
-        None => first::run(catalogue, cli.json),
-        Some(Command::Programs(args)) => programs::run(&args, catalogue, cli.json),
+        None => first::run(catalogue, cli.global.json),
+        Some(Command::Programs(args)) => programs::run(&args, catalogue, cli.global.json),
         Some(Command::New(args)) => new::run(&args),
-        Some(Command::Check(args)) => check::run(&args, cli.json),
-        Some(Command::Report(args)) => report::run(&args, catalogue, cli.json),
-        Some(Command::Replay(args)) => replay::run(&args, catalogue, cli.json),
-        Some(Command::Gen(args)) => r#gen::run(&args, cli.json),
-        Some(Command::Explain(args)) => explain::run(&args, catalogue, cli.json),
-        Some(Command::Entries(args)) => entries::run(&args, catalogue, cli.json),
-        Some(Command::Polarization(args)) => polarization::run(&args, catalogue, cli.json),
-        Some(Command::Run(args)) => run::run(&args, catalogue, cli.json),
-        Some(Command::Reproduce(args)) => reproduce::run(&args, catalogue, cli.json),
-        Some(Command::Compare(args)) => compare::run(&args, cli.json),
-        Some(Command::Fuzz(args)) => fuzz::run(&args, catalogue, cli.json),
-        Some(Command::Flowlets(args)) => flowlets::run(&args, catalogue, cli.json),
-        Some(Command::Test(args)) => test::run(&args, catalogue, cli.json),
-        Some(Command::Int(args)) => int::run(&args, cli.json),
-        Some(Command::Schema(args)) => schema::run(&args, cli.json),
-        Some(Command::Doctor) => doctor::run(catalogue, cli.json),
+        Some(Command::Check(args)) => check::run(&args, cli.global.json),
+        Some(Command::Report(args)) => report::run(&args, catalogue, cli.global.json),
+        Some(Command::Replay(args)) => replay::run(&args, catalogue, cli.global.json),
+        Some(Command::Gen(args)) => r#gen::run(&args, cli.global.json),
+        Some(Command::Explain(args)) => explain::run(&args, catalogue, cli.global.json),
+        Some(Command::Entries(args)) => entries::run(&args, catalogue, cli.global.json),
+        Some(Command::Polarization(args)) => polarization::run(&args, catalogue, cli.global.json),
+        Some(Command::Run(args)) => run::run(&args, catalogue, cli.global.json),
+        Some(Command::Reproduce(args)) => reproduce::run(&args, catalogue, cli.global.json),
+        Some(Command::Compare(args)) => compare::run(&args, cli.global.json),
+        Some(Command::Fuzz(args)) => fuzz::run(&args, catalogue, cli.global.json),
+        Some(Command::Flowlets(args)) => flowlets::run(&args, catalogue, cli.global.json),
+        Some(Command::Test(args)) => test::run(&args, catalogue, cli.global.json),
+        Some(Command::Int(args)) => int::run(&args, cli.global.json),
+        Some(Command::Schema(args)) => schema::run(&args, cli.global.json),
+        Some(Command::Doctor) => doctor::run(catalogue, cli.global.json),
         Some(Command::Completions(args)) => shell::completions(&args, usage::command()),
         Some(Command::Man(args)) => shell::man(&args, usage::command()),
     }

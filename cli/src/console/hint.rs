@@ -1,6 +1,6 @@
 //! Commands that the output proposes: they repeat the arguments with which the user called the command.
 
-use crate::command_line::usage;
+use crate::command_line::args::GlobalArgs;
 use crate::console::invocation;
 use clap::{ArgAction, Args, Command};
 use std::path::Path;
@@ -54,7 +54,7 @@ pub(crate) fn of<From: Args, To: Args>(
     without: &[&str],
 ) -> String {
     // Options of all commands may stand before the name of the command.
-    let all = Command::new("all").args(usage::command().get_arguments().filter(|arg| arg.is_global_set()));
+    let all = GlobalArgs::augment_args(Command::new("all"));
     let from_command = &From::augment_args(all.clone());
     let to_command = &To::augment_args(all);
     let without = [without, &["--json", "-q", "--quiet"]].concat();

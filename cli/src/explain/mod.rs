@@ -24,7 +24,7 @@ use sluice_catalogue::Catalogue;
 use sluice_fabric::network::LinkDrop;
 use sluice_hashing::explain::Question;
 use sluice_ir::{Intrinsic, LabelKind};
-use sluice_replay::FILTER_NAMES;
+use sluice_replay::filter_names;
 use sluice_switch::DeviceDrop;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -338,7 +338,7 @@ fn words(catalogue: &Catalogue, chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
         let text = format!("a table of SONiC: {text}");
         list.push(Word { word: table.into(), kind: "table of SONiC", text, more: String::new() });
     }
-    for (word, text) in FILTER_NAMES {
+    for (word, text) in filter_names() {
         let more = "for example sluice replay PROGRAM --trace --where 'table == acl && port == 3'".to_owned();
         list.push(Word { word: word.into(), kind: "name in --where", text: text.into(), more });
     }

@@ -25,12 +25,13 @@ const STATISTICS: [(&str, &str); 5] = [
     ("p999", "99.9th percentile of the slowdown; only from 10,000 messages a seed on"),
 ];
 
-/// What `sample` measures in bytes, and the statistics of the samples.
+/// Quantities that `sample` measures in bytes.
 const SAMPLED: [(&str, &str); 3] = [
     ("buffer", "in the buffer of a switch"),
     ("deepest_queue", "in the deepest queue of a switch"),
     ("reorder_memory", "in the queues of a switch that put packets in order"),
 ];
+/// Statistics of the samples.
 const SAMPLES: [(&str, &str); 3] =
     [("avg", "mean"), ("p99", "99th percentile"), ("sampled_max", "largest sample")];
 

@@ -14,9 +14,9 @@ const JOINT: char = '+';
 /// Beginning of the first note of a profile from files of SONiC.
 const MEMORY: &str = "the memory is that of ";
 
-/// Returns the note that says whose memory a profile from files of SONiC has.
-pub(crate) fn whose_memory(notes: &[String]) -> Option<&str> {
-    notes.first().map(String::as_str).filter(|note| note.starts_with(MEMORY))
+/// Returns the first note of a profile if it says whose memory a profile from files of SONiC has.
+pub(crate) fn whose_memory(first: Option<&str>) -> Option<&str> {
+    first.filter(|note| note.starts_with(MEMORY))
 }
 
 /// Returns the buffer profile of this name: `chip` for that of the chip, a shipped one, a TOML file, or files of SONiC joined

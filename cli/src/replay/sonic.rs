@@ -17,19 +17,24 @@ pub(crate) fn write(out: &mut String, s: &Summary) -> std::fmt::Result {
     tables(out, buffer, &s.pools, ALL)
 }
 
+/// Returns the note on whose memory files of SONiC are read over.
+fn of_notes(buffer: &BufferState) -> Option<&str> {
+    whose_memory(buffer.notes.first().map(String::as_str))
+}
+
 /// Writes whose memory files of SONiC are read over, a line for each that differs.
 pub(super) fn memory<'b>(
     out: &mut String,
     buffers: impl Iterator<Item = &'b BufferState>,
 ) -> std::fmt::Result {
-    let lines: BTreeSet<&str> = buffers.filter_map(|buffer| whose_memory(&buffer.notes)).collect();
+    let lines: BTreeSet<&str> = buffers.filter_map(of_notes).collect();
     lines.iter().try_for_each(|line| writeln!(out, "buffer: {line}"))
 }
 
 /// Writes the profile's name, notes, and what it accepted.
 pub(super) fn head(out: &mut String, buffer: &BufferState) -> std::fmt::Result {
     writeln!(out, "\nbuffer profile {}:", buffer.profile)?;
-    let shown = usize::from(whose_memory(&buffer.notes).is_some());
+    let shown = usize::from(of_notes(buffer).is_some());
     buffer.notes.iter().skip(shown).try_for_each(|text| writeln!(out, "  note: {text}"))?;
     buffer.accepted.iter().try_for_each(|text| writeln!(out, "  accepted: {text}"))
 }

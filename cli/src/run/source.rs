@@ -57,14 +57,9 @@ impl Source {
         let line =
             |e: String| line_of_name(&self.text, name).map_or(e.clone(), |line| format!("line {line}: {e}"));
         let text = profile(name, self.folder.as_deref()).map_err(line)?;
-        let notes: Vec<String> = text
-            .lines()
-            .next()
-            .and_then(|line| line.strip_prefix("# "))
-            .map(str::to_owned)
-            .into_iter()
-            .collect();
-        if let Some(line) = buffer_profile::whose_memory(&notes) {
+        // A profile from files of SONiC begins with its notes.
+        let first = text.lines().next().and_then(|line| line.strip_prefix("# "));
+        if let Some(line) = buffer_profile::whose_memory(first) {
             let line = format!("buffer {name}: {line}\n");
             let is_new = self.said.lock().is_ok_and(|mut said| said.insert(line.clone()));
             if is_new {

@@ -1,6 +1,6 @@
 //! Mutants of every kind of text, through the commands that read them.
 //!
-//! Whatever is in a file, a command ends with an exit code from 0 to 2, says what is wrong, and sends no control character to the
+//! For every content of a file, a command ends with an exit code from 0 to 2, says what is wrong, and sends no control character to the
 //! terminal. The commands are those that read a file and simulate little: what a file asks for may take long.
 
 use crate::support::*;

@@ -1,7 +1,8 @@
 //! Frames at the port of a host that they are not for.
 //!
 //! A host takes no frame with the address of another host, so such a frame is lost
-//! ([`LinkDrop::WrongHost`](super::LinkDrop::WrongHost)). Only frames are judged that are sent to one receiver and carry IPv4, for an address that a host of the network has.
+//! ([`LinkDrop::WrongHost`](super::LinkDrop::WrongHost)). Only frames of IPv4 to one receiver are judged, and only if their destination is
+//! the address of a host of the network.
 
 use super::Misaddressed;
 use std::collections::{BTreeMap, BTreeSet};

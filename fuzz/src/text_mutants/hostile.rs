@@ -1,4 +1,4 @@
-//! What hostile texts have: names, numbers, characters.
+//! Names, numbers and characters of hostile texts.
 
 /// Names that lead out of a folder, that systems reserve, that terminals, tables and pages obey, and that are too long. `LONG` in
 /// one stands for three hundred letters.

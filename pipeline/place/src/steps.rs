@@ -38,7 +38,7 @@ impl Steps {
         Steps { left: Cell::new(limit), limit, reached: RefCell::default() }
     }
 
-    /// Uses steps; returns false if the budget has fewer left.
+    /// Uses steps; returns false if the budget has none left after them.
     pub(crate) fn take(&self, steps: usize) -> bool {
         self.left.set(self.left.get().saturating_sub(steps as u64));
         !self.are_over()

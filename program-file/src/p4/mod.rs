@@ -115,7 +115,7 @@ impl P4Reading {
     /// Returns the mistakes: their text has source lines, and the list has all findings.
     #[must_use]
     pub fn errors(&self) -> FileError {
-        let mut text = messages(&self.parsed, Severity::Error);
+        let mut text = messages(&self.parsed, Severity::Error).join("\n");
         for (_, found) in self.verified.iter().filter(|(diag, _)| diag.severity == ir::Severity::Error) {
             text.push_str(found);
             text.push('\n');
@@ -130,15 +130,14 @@ impl P4Reading {
         of_front.chain(self.verified.iter().map(|(diag, _)| Mistake::of(diag))).collect()
     }
 
-    /// Returns warnings, and what the program approximates or ignores, as text with source lines; empty if there are none.
+    /// Returns the warnings, and what the program approximates or ignores, each as text with source lines.
     #[must_use]
-    pub fn warnings(&self) -> String {
-        let mut text = messages(&self.parsed, Severity::Warning);
+    pub fn warnings(&self) -> Vec<String> {
+        let mut all = messages(&self.parsed, Severity::Warning);
         for note in self.lowered.iter().flat_map(|lowered| &lowered.notes) {
             let diagnostic =
                 Diagnostic::warning(Class::Unsupported, note.at, format!("{}: {}", note.what, note.effect));
-            text.push_str(&render(&self.parsed.sources, &diagnostic));
-            text.push('\n');
+            all.push(render(&self.parsed.sources, &diagnostic));
         }
         let mut lines = BTreeSet::new();
         for (diag, found) in self.verified.iter().filter(|(diag, _)| diag.severity == ir::Severity::Warning) {
@@ -147,10 +146,9 @@ impl P4Reading {
             if diag.undefined && !lines.insert((at.file, at.line, at.col, diag.help.clone())) {
                 continue;
             }
-            text.push_str(found);
-            text.push('\n');
+            all.push(found.clone());
         }
-        text.trim_end().to_owned()
+        all
     }
 }
 
@@ -162,7 +160,7 @@ pub fn p4info(loader: &dyn Loader, origin: &str, options: &ReadOptions) -> Resul
     let mut parsed = parsed(loader, origin, options);
     let Ok((mut checked, pipe)) = parsed.elaborate() else {
         let mistakes = parsed.diagnostics.list().iter().map(|one| mistake(&parsed, one)).collect();
-        return Err(FileError { text: messages(&parsed, Severity::Error), mistakes });
+        return Err(FileError { text: messages(&parsed, Severity::Error).join("\n"), mistakes });
     };
     let name = match Architecture::of(&options.chip) {
         Architecture::Tna => "tna",
@@ -239,9 +237,9 @@ fn text(file: &str, parsed: &Parsed, loader: &dyn Loader) -> Option<std::sync::A
 }
 
 /// Returns all messages of a severity, with their source lines.
-fn messages(parsed: &Parsed, severity: Severity) -> String {
+fn messages(parsed: &Parsed, severity: Severity) -> Vec<String> {
     let some = parsed.diagnostics.list().iter().filter(|diagnostic| diagnostic.severity == severity);
-    some.map(|diagnostic| render(&parsed.sources, diagnostic)).collect::<Vec<_>>().join("\n")
+    some.map(|diagnostic| render(&parsed.sources, diagnostic)).collect()
 }
 
 fn mistake(parsed: &Parsed, diagnostic: &Diagnostic) -> Mistake {

@@ -12,7 +12,7 @@ const SIGNS: [&str; 10] = ["&&", "||", "==", "!=", "<=", ">=", "<", ">", "(", ")
 pub struct FilterError {
     /// Column of the mistake, from 1.
     pub column: usize,
-    /// What was found and what was expected.
+    /// The text found and the text expected.
     pub text: String,
     /// How to correct the filter.
     pub help: String,

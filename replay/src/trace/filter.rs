@@ -18,27 +18,36 @@ use sluice_ir::{Field, Home, Intrinsic, KeyValue, MatchKind, Program, Table};
 use sluice_switch::{DeviceDrop, GENERATED};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names of a condition in addition to the fields of programs, with their meanings.
-pub const FILTER_NAMES: [(&str, &str); 11] = [
-    ("packet", "number of the packet in the inputs, from 0; `generated` for packets of packet generators"),
-    ("switch", "name of the switch, in a network"),
-    ("port", "port on which the packet arrived at the switch: 3, 1/0, Ethernet12, dev:137, cpu"),
-    ("out", "port to which the packet was sent, or whose queue dropped it"),
-    ("fate", "end of the packet at the switch: sent, dropped or absorbed"),
-    ("reason", "reason for which the packet was dropped or absorbed, such as queue_tail_drop"),
-    ("gress", "half of the pipe in which a lookup was made: ingress or egress"),
-    ("table", "table of a lookup, by its name or any end of it"),
-    ("action", "action that a lookup chose, or that ran without a table"),
-    ("entry", "number of the entry that a lookup matched, or `miss`"),
-    ("stage", "match-action stages of the lookup's table"),
+/// Names of a condition in addition to the fields of programs: name, subject and meaning.
+const NAMES: [(&str, Asked, &str); 11] = [
+    (
+        "packet",
+        Asked::Packet,
+        "number of the packet in the inputs, from 0; `generated` for packets of packet generators",
+    ),
+    ("switch", Asked::Switch, "name of the switch, in a network"),
+    ("port", Asked::Port, "port on which the packet arrived at the switch: 3, 1/0, Ethernet12, dev:137, cpu"),
+    ("out", Asked::Out, "port to which the packet was sent, or whose queue dropped it"),
+    ("fate", Asked::Fate, "end of the packet at the switch: sent, dropped or absorbed"),
+    ("reason", Asked::Reason, "reason for which the packet was dropped or absorbed, such as queue_tail_drop"),
+    ("gress", Asked::Gress, "half of the pipe in which a lookup was made: ingress or egress"),
+    ("table", Asked::Table, "table of a lookup, by its name or any end of it"),
+    ("action", Asked::Action, "action that a lookup chose, or that ran without a table"),
+    ("entry", Asked::Entry, "number of the entry that a lookup matched, or `miss`"),
+    ("stage", Asked::Stage, "match-action stages of the lookup's table"),
 ];
+
+/// Returns the names of a condition in addition to the fields of programs, with their meanings.
+pub fn filter_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NAMES.iter().map(|(name, _, meaning)| (*name, *meaning))
+}
 
 /// Fates, by number.
 const FATES: [&str; 3] = ["sent", "dropped", "absorbed"];
 /// The entry of a lookup that matched none.
 const MISS: u128 = u128::MAX;
 
-/// What a comparison asks for.
+/// Subject of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Asked {
     Packet,
@@ -125,7 +134,7 @@ struct Lookup {
     entry: Option<u128>,
 }
 
-/// What a packet did at a switch, as far as a filter asks for it.
+/// Facts of a packet at a switch, as far as a filter asks for them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     lookups: BTreeSet<Lookup>,
@@ -312,20 +321,8 @@ struct Resolver<'s> {
 impl Resolver<'_> {
     /// Returns a comparison for each switch.
     fn test(&self, Written { name, comparison, value }: &Written) -> Result<Vec<Test>, FilterError> {
-        let asked = match name.text.as_str() {
-            "packet" => Asked::Packet,
-            "switch" => Asked::Switch,
-            "port" => Asked::Port,
-            "out" => Asked::Out,
-            "fate" => Asked::Fate,
-            "reason" => Asked::Reason,
-            "gress" => Asked::Gress,
-            "table" => Asked::Table,
-            "action" => Asked::Action,
-            "entry" => Asked::Entry,
-            "stage" => Asked::Stage,
-            _ => return self.of_field(name, *comparison, value),
-        };
+        let known = NAMES.iter().find(|(known, ..)| *known == name.text);
+        let Some(&(_, asked, _)) = known else { return self.of_field(name, *comparison, value) };
         let is_number = matches!(asked, Asked::Packet | Asked::Entry | Asked::Stage);
         if comparison.is_order() && !is_number {
             let text = format!("`{}` has no order", name.text);
@@ -447,7 +444,7 @@ impl Resolver<'_> {
             Some(wrong) => Err(wrong),
             None if exists => Ok(tests),
             None => {
-                let words = FILTER_NAMES.iter().map(|(word, _)| *word);
+                let words = filter_names().map(|(word, _)| word);
                 let programs = self.switches.iter().map(|s| &s.placed.program);
                 let fields = programs.flat_map(|p| p.fields.values().map(|f| f.name.as_str()));
                 Err(unknown(name, "name or field", &words.chain(fields).collect::<Vec<_>>()))

@@ -1,9 +1,10 @@
 //! The amount of work of a contest before it is run, and trials to measure the speed of a machine.
 //!
 //! The unit is the *packet-hop*: one frame through one switch. A message of n packets between switches that are h links apart
-//! has (n + a) (h + 1) packet-hops, where a is the number of its other frames: n acknowledgements with RDMA, none with UDP; with TCP n
-//! over `ack_every`, and four that open and close a connection that is not used again. Packets that are sent again, congestion notifications and PFC frames are not counted. Of operations that follow each
-//! other until a time, the plan has as many as fit into an empty network.
+//! has (n + a) (h + 1) packet-hops, where a is the number of its other frames. With RDMA, a is n acknowledgements; with UDP, 0; with TCP,
+//! n over `ack_every`, and four frames that open and close a connection that is not used again. Packets that are sent again,
+//! congestion notifications and PFC frames are not counted. Of operations that follow each other until a time, the plan has as many as
+//! fit into an empty network.
 //!
 //! A trial is the beginning of a run. Speed depends on how busy the network is: timers and packet generators of programs cost
 //! the same in a quiet network, so that a packet-hop costs more there.

@@ -1,4 +1,4 @@
-//! What the sizes of a file's pools include in addition to shared cells (decision D3).
+//! Cells that the sizes of a file's pools include in addition to shared cells (decision D3).
 //!
 //! Chips differ: Tomahawk's pools are shared cells alone, Trident 3's include headroom and the cells of groups, and Tomahawk 3's
 //! also those of queues. A configuration has shared cells only.
