@@ -1,4 +1,5 @@
-//! Passes of the core: `core.txt` has sections of a title (`## PASS: ..`), statements of an `apply` block, and, after `=>`, what the pass
+//! Passes of the core: `core.txt` has sections of a title (`## PASS: ..`), statements of an `apply` block,
+//! after declarations and `apply:` if it has some, and, after `=>`, what the pass
 //! changes of the control. `UPDATE_EXPECT=1` writes that anew.
 
 use expect_test::expect_file;
@@ -20,14 +21,20 @@ control C(inout heads_t hdr, inout meta_t m, in bit<9> port) {
     action mark(bit<8> v) { m.n = v; }
     action swap(inout bit<8> x, inout bit<8> y) { bit<8> t = x; x = y; y = t; }
     action tell(in bool what) { m.known = what; }
-    action low() { swap(hdr.rec.a[7:0], m.n); }
     table near { key = { hdr.rec.a : exact; } actions = { mark; NoAction; } default_action = NoAction(); }
     table far { key = { hdr.rec.b : exact; } actions = { mark; NoAction; } default_action = NoAction(); }
+LOCALS
     apply {
 BODY
     }
 }
 ";
+
+/// Returns the snippet of a section's text: statements, and declarations before `apply:`, if there are some.
+fn program(text: &str) -> String {
+    let (locals, body) = text.split_once("apply:\n").unwrap_or(("", text));
+    CONTROL.replace("LOCALS", locals.trim_end()).replace("BODY", body.trim_end())
+}
 
 fn control(ast: &Ast) -> DeclId {
     let name = ast.names.find("C").expect("the snippet has the name");
@@ -35,9 +42,9 @@ fn control(ast: &Ast) -> DeclId {
     found.expect("the snippet has the control")
 }
 
-/// Returns what a pass makes of a control with this body.
+/// Returns what a pass makes of a section's control.
 fn after(pass: &str, body: &str) -> String {
-    let mut snippet = crate::check::snippet(Architecture::T2na, &CONTROL.replace("BODY", body));
+    let mut snippet = crate::check::snippet(Architecture::T2na, &program(body));
     let messages = crate::check::rendered(&snippet);
     assert_eq!(messages, "", "{body}");
     let mut text = String::new();
@@ -58,15 +65,15 @@ fn changed(text: &str, before: &str) -> String {
 
 #[test]
 fn each_pass_has_one_job_and_leaves_a_legal_program() {
-    let untouched = crate::check::snippet(Architecture::T2na, &CONTROL.replace("BODY", ""));
-    let before = declaration(&untouched.ast, control(&untouched.ast));
     let head = CONTROL.split("control C").next().unwrap_or_default();
     let mut golden = String::new();
     for section in GOLDEN.split("## ").skip(1) {
         let (title, rest) = section.split_once('\n').expect("a section has a title and statements");
         let body = rest.split("=>\n").next().unwrap_or_default();
         let (pass, _) = title.split_once(": ").expect("a title begins with a pass");
-        let text = after(pass, body.trim_end());
+        let text = after(pass, body);
+        let untouched = crate::check::snippet(Architecture::T2na, &program(body));
+        let before = declaration(&untouched.ast, control(&untouched.ast));
         let again = crate::check::snippet(Architecture::T2na, &format!("{head}{text}"));
         assert_eq!(crate::check::rendered(&again), "", "{text}");
         golden.push_str(&format!("## {title}\n{body}=>\n{}\n", changed(&text, &before)));

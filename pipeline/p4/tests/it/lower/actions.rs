@@ -407,10 +407,20 @@ fn headers_of_any_kind_are_copied_with_their_validity_and_stacks_are_moved() {
     action keep() { kept = hdr.ipv4; hdr.ipv4.setInvalid(); }";
     let expected = expect![[r#"
         action Ingress.keep : ingress () {
+            copy_valid(kept, ipv4);
             set_invalid(ipv4);
+            kept.ttl = ipv4.ttl;
+            kept.proto = ipv4.proto;
+            kept.len = ipv4.len;
+            kept.src = ipv4.src;
+            kept.dst = ipv4.dst;
+        }
+        action ingress_l21 : ingress () {
+            m.a = kept.ttl;
         }
         control ingress {
             call Ingress.keep;
+            call ingress_l21;
         }
     "#]];
     expected.assert_eq(&text(declarations, "keep(); m.a = kept.ttl;"));
