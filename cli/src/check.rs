@@ -65,7 +65,7 @@ pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.target.chip)?;
     let origin = args.file.display().to_string();
     if let Some(pass) = &args.dump {
-        return dump(args, &chip, if pass == SOURCE { "" } else { pass });
+        return dump(args, &chip, Some(pass.as_str()).filter(|pass| *pass != SOURCE));
     }
     let checked = if p4::is_p4(&args.file) { of_p4(args, &chip)? } else { of_sluice(args, &origin, &chip)? };
     let mut out = terminal::results(as_json);
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
 }
 
 /// Prints a P4 program as a pass leaves it.
-fn dump(args: &CheckArgs, chip: &ChipSpec, pass: &str) -> Result<(), Failure> {
+fn dump(args: &CheckArgs, chip: &ChipSpec, pass: Option<&str>) -> Result<(), Failure> {
     if !p4::is_p4(&args.file) {
         let text = format!("--dump: `{}` is no P4 program", args.file.display());
         return Err(Failure::with_help(text, "the passes of the core are those of P4"));

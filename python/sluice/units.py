@@ -1,4 +1,4 @@
-"""Units of tables: times in nanoseconds, slowdowns and other ratios as ratios.
+"""Units of tables: times are nanoseconds, and slowdowns and shares are ratios.
 
 Files have picoseconds and thousandths, which are whole numbers.
 """

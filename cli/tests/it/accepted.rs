@@ -9,12 +9,12 @@ const PROGRAM: &str = r#"#include <core.p4>
 #else
 #include <tna.p4>
 #endif
-TOP
 header eth_h { bit<48> dst; bit<48> src; bit<16> type; }
 header rec_h { bit<32> a; bit<32> b; bit<16> p; bit<16> q; bit<8> x; bit<8> y; }
 header adr_h { bit<64> va; }
 struct heads_t { eth_h eth; rec_h rec; adr_h adr; }
 struct md_t { bit<32> t; }
+TOP
 parser IP(packet_in pkt, out heads_t h, out md_t m, out ingress_intrinsic_metadata_t ig) {
     state start { pkt.extract(ig); pkt.advance(PORT_METADATA_SIZE); pkt.extract(h.eth); pkt.extract(h.rec);
         transition select(h.rec.y) { 1 : adr; default : accept; } }
@@ -136,6 +136,70 @@ fn actions_write_slices_and_exchange_values() {
     let three = Packet { p: 0x1122, q: 0x3344, x: 0x55, ..packet };
     run(&case(ring, "ring();"), &[(three, Packet { p: 0x3344, q: 0x55, x: 0x22, ..packet })]);
     run(&case("action both() { swap(h.rec.a[7:0], h.rec.b[15:8]); }", "both();"), &[(packet, swapped)]);
+}
+
+#[test]
+fn arguments_are_copied_in_and_out() {
+    let packet = Packet { a: 1, b: 2, ..Packet::default() };
+    let both = "action both(inout bit<32> one, inout bit<32> two, in bit<32> by) { one = one + by; two = one + two; }";
+    // `one` is 6, `two` is 7, and the last one copied out stays.
+    run(&case(both, "both(h.rec.a, h.rec.a, 5);"), &[(packet, Packet { a: 7, ..packet })]);
+    run(&case(both, "both(h.rec.a, h.rec.b, 5);"), &[(packet, Packet { a: 6, b: 8, ..packet })]);
+    let named = "action named(inout bit<32> v) { h.rec.a = 9; v = v + 1; h.rec.b = h.rec.a; }";
+    run(&case(named, "named(h.rec.a);"), &[(packet, Packet { a: 2, b: 9, ..packet })]);
+    let whole = "action whole(inout rec_h v) { h.rec.a = 9; v.a = v.a + 1; h.rec.b = h.rec.a; }";
+    // `v.b` is as before, and all of `v` is copied out.
+    run(&case(whole, "whole(h.rec);"), &[(packet, Packet { a: 2, ..packet })]);
+    // An argument before a table has the value from before the table, too.
+    let note = "action note(in bit<16> old, in bool hit) { h.rec.p = old; if (hit) { h.rec.x = 1; } }";
+    let [five, six] = [5, 6].map(|a| Packet { a, q: 3, ..packet });
+    run(
+        &case(note, "note(h.rec.q, near.apply().hit);"),
+        &[(five, Packet { p: 3, q: 7, x: 1, ..five }), (six, Packet { p: 3, ..six })],
+    );
+}
+
+#[test]
+fn arguments_of_controls_are_copied_in_and_out() {
+    let packet = Packet { a: 1, b: 2, ..Packet::default() };
+    let control = |top, apply| Case { top, locals: "Inner() c;", apply, chips: BOTH };
+    let pair =
+        "control Inner(inout bit<32> one, inout bit<32> two) { apply { one = one + 5; two = one + two; } }";
+    run(&control(pair, "c.apply(h.rec.a, h.rec.a);"), &[(packet, Packet { a: 7, ..packet })]);
+    let sum = "control Inner(inout heads_t h, inout bit<32> v) { apply { h.rec.a = 9; v = v + 1; } }";
+    run(&control(sum, "c.apply(h, h.rec.a);"), &[(packet, Packet { a: 2, ..packet })]);
+    run(&control(sum, "c.apply(h, h.rec.b);"), &[(packet, Packet { a: 9, b: 3, ..packet })]);
+    // The last parameter gives the place its value.
+    let last = "control Inner(inout bit<32> v, inout heads_t h) { apply { h.rec.a = 9; v = v + 1; } }";
+    run(&control(last, "c.apply(h.rec.a, h);"), &[(packet, Packet { a: 9, ..packet })]);
+    let read = "control Inner(in rec_h v, inout heads_t h) { apply { h.rec.a = 9; h.rec.b = v.a; } }";
+    run(&control(read, "c.apply(h.rec, h);"), &[(packet, Packet { a: 9, b: 1, ..packet })]);
+    let slice = "control Inner(inout bit<8> v) { apply { v = v + 1; } }";
+    run(&control(slice, "c.apply(h.rec.a[15:8]);"), &[(packet, Packet { a: 0x101, ..packet })]);
+}
+
+#[test]
+fn exit_leaves_through_actions_that_call_actions() {
+    let [stays, leaves] = [1, 2].map(|x| Packet { x, ..Packet::default() });
+    let locals = "action leave() { exit; } action maybe() { if (h.rec.x == 2) { leave(); } }";
+    run(&case(locals, "maybe(); h.rec.p = 3;"), &[(stays, Packet { p: 3, ..stays }), (leaves, leaves)]);
+}
+
+#[test]
+fn a_register_is_read_before_the_table_that_follows() {
+    let pair = "
+    RegisterAction<bit<32>, bit<1>, bit<32>>(cell) look = { void apply(inout bit<32> v, out bit<32> r) { r = v; v = v + 1; } };
+    action other(bit<8> v) { h.rec.x = v; }
+    table moved { key = { h.rec.a : exact; } actions = { other; } const default_action = other(1); size = 16; }";
+    let packet = Packet::default();
+    // The cell of `x` = 0 counts; the table writes `x` afterwards.
+    run(
+        &case(
+            pair,
+            "bit<32> old = look.execute((bit<1>)h.rec.x); if (moved.apply().hit) { h.rec.q = 1; } else { h.rec.b = old; }",
+        ),
+        &[(packet, Packet { x: 1, ..packet }), (packet, Packet { x: 1, b: 1, ..packet })],
+    );
 }
 
 #[test]

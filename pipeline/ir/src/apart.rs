@@ -5,7 +5,7 @@ use crate::group::writes;
 use crate::{Action, CmpOp, Cond, Expr, Field, Header, Home, ParserOpKind, PrimitiveKind, Program};
 use sluice_asic::alu::width_mask;
 
-/// What an outcome of a gateway says of one value.
+/// The knowledge that an outcome of a gateway gives of one value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fact<'c> {
     /// A value of a packet compares so with a constant.

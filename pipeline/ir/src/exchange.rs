@@ -25,32 +25,21 @@ fn reads(program: &Program, reader: &Primitive, writer: &Primitive) -> bool {
     found && to != from
 }
 
-/// Returns true if two moves of an action are parts of one exchange: `reader` reads what `writer` writes, and `writer` reads what
-/// `reader` writes, or what other moves of the exchange write.
+/// Returns, for each primitive of an action, true if it is a move of an exchange: following who reads whom leads back to it.
 #[must_use]
-pub fn is_exchange(program: &Program, body: &[Primitive], writer: usize, reader: usize) -> bool {
-    let read_by = |one: usize, other: usize| match (body.get(one), body.get(other)) {
-        (Some(one), Some(other)) => reads(program, one, other),
-        _ => false,
-    };
-    let (mut seen, mut open) = (vec![false; body.len()], vec![writer]);
-    while let Some(one) = open.pop() {
-        for other in (0..body.len()).filter(|other| read_by(one, *other)) {
-            if other == reader {
-                return read_by(reader, writer);
-            }
-            if !std::mem::replace(&mut seen[other], true) {
-                open.push(other);
-            }
+pub fn exchanges(program: &Program, body: &[Primitive]) -> Vec<bool> {
+    let read: Vec<Vec<usize>> = body
+        .iter()
+        .map(|reader| (0..body.len()).filter(|writer| reads(program, reader, &body[*writer])).collect())
+        .collect();
+    let leads_back = |of: usize| {
+        let (mut seen, mut open) = (vec![false; body.len()], vec![of]);
+        while let Some(one) = open.pop() {
+            open.extend(read[one].iter().filter(|next| !std::mem::replace(&mut seen[**next], true)));
         }
-    }
-    false
-}
-
-/// Returns true if a move of an action is part of an exchange.
-#[must_use]
-pub fn exchanges(program: &Program, body: &[Primitive], of: usize) -> bool {
-    (0..body.len()).any(|other| is_exchange(program, body, other, of))
+        seen[of]
+    };
+    (0..body.len()).map(leads_back).collect()
 }
 
 /// Returns the fields that a move reads after an earlier move of the action has written them.
@@ -96,14 +85,14 @@ mod tests {
     fn moves_in_a_ring_are_an_exchange_and_moves_in_a_row_are_none() {
         let (program, [a, b, c, d]) = fields();
         let pair = [set(a, b), set(b, a)];
-        assert!(is_exchange(&program, &pair, 0, 1) && exchanges(&program, &pair, 0));
+        assert_eq!(exchanges(&program, &pair), [true, true]);
         assert_eq!(exchanged(&program, &pair), [a]);
         let ring = [set(a, b), set(b, c), set(c, a), set(d, a)];
-        assert!(is_exchange(&program, &ring, 0, 2) && exchanges(&program, &ring, 1));
         // `d` reads `a`, and nothing of the ring reads `d`.
-        assert!(!is_exchange(&program, &ring, 0, 3) && !exchanges(&program, &ring, 3));
+        assert_eq!(exchanges(&program, &ring), [true, true, true, false]);
         let row = [set(a, b), set(b, c), set(c, d)];
-        assert!((0..3).all(|one| !exchanges(&program, &row, one)) && exchanged(&program, &row).is_empty());
+        assert_eq!(exchanges(&program, &row), [false, false, false]);
+        assert!(exchanged(&program, &row).is_empty());
     }
 
     #[test]
@@ -113,7 +102,7 @@ mod tests {
             let value = Expr::Slice(Box::new(Expr::Field(from)), hi, lo);
             Primitive { kind: PrimitiveKind::SetSlice(to, 3, 0, value), loc: Loc::default() }
         };
-        assert!(exchanges(&program, &[slice(a, b, (3, 0)), slice(b, a, (3, 0))], 0));
-        assert!(!exchanges(&program, &[slice(a, b, (3, 0)), slice(b, a, (7, 4))], 0));
+        assert_eq!(exchanges(&program, &[slice(a, b, (3, 0)), slice(b, a, (3, 0))]), [true, true]);
+        assert_eq!(exchanges(&program, &[slice(a, b, (3, 0)), slice(b, a, (7, 4))]), [false, false]);
     }
 }

@@ -60,12 +60,12 @@ impl Parsed {
         Ok((checked, pipe))
     }
 
-    /// Checks the program, takes it through the passes of [`core`] up to this one, and returns the declarations of its author as
-    /// P4. The empty name stands for the tree before the first pass.
+    /// Checks the program, takes it through the passes of [`core`], and returns the declarations of its author as P4 after the pass
+    /// of this name; without a name, before the first pass.
     ///
     /// # Errors
     /// The step that found errors; they are in `diagnostics`.
-    pub fn dump(&mut self, pass: &str) -> Result<String, Step> {
+    pub fn dump(&mut self, pass: Option<&str>) -> Result<String, Step> {
         let mut checked = self.check()?;
         let sources = &self.sources;
         let is_authors =
@@ -74,12 +74,11 @@ impl Parsed {
             let own = ast.top.iter().filter(|decl| is_authors(ast.decls[**decl].span));
             own.map(|decl| declaration(ast, *decl)).collect::<String>()
         };
-        let mut dumped = authors(&self.ast);
-        let mut reached = pass.is_empty();
+        let Some(pass) = pass else { return Ok(authors(&self.ast)) };
+        let mut dumped = String::new();
         core::simplify(&mut self.ast, &mut checked, &mut |done, ast| {
-            if !reached {
+            if done.name == pass {
                 dumped = authors(ast);
-                reached = done.name == pass;
             }
         });
         Ok(dumped)

@@ -180,8 +180,8 @@ pub fn p4info(loader: &dyn Loader, origin: &str, options: &ReadOptions) -> Resul
     Ok(p4info::print(&parsed.ast, &mut checked, &pipe, name))
 }
 
-/// Returns the declarations of a program's author as P4 after a pass of [`sluice_p4::core`]; before the first one if the name is
-/// empty. The program need not lower.
+/// Returns the declarations of a program's author as P4 after a pass of [`sluice_p4::core`]; without a pass, before the first. The
+/// program need not lower.
 ///
 /// # Errors
 /// If the program has mistakes before the passes.
@@ -189,7 +189,7 @@ pub fn core_after(
     loader: &dyn Loader,
     origin: &str,
     options: &ReadOptions,
-    pass: &str,
+    pass: Option<&str>,
 ) -> Result<String, FileError> {
     let mut parsed = parsed(loader, origin, options);
     parsed.dump(pass).map_err(|_| of_front(&parsed))

@@ -6,7 +6,6 @@ use super::trace::Event;
 use super::{Run, Tracer};
 use sluice_asic::alu::width_mask;
 use sluice_control::EntryId;
-use sluice_ir::exchange::exchanged;
 use sluice_ir::{
     ActionCall, Counter, Expr, Field, Header, Intrinsic, Label, Loc, Primitive, PrimitiveKind, Table,
 };
@@ -22,7 +21,7 @@ impl<T: Tracer> Run<'_, T> {
         }
         let body = &self.program.actions[call.action].body;
         // Moves that exchange values read all fields before one of them writes.
-        let before = (!exchanged(self.program, body).is_empty()).then(|| self.phv.clone());
+        let before = self.exchanging[call.action].then(|| self.phv.clone());
         for primitive in body {
             self.primitive(primitive, &call.args, entry, before.as_ref());
         }

@@ -48,9 +48,10 @@ use request::Asked;
 use sluice_asic::gress::Gress;
 use sluice_control::{ControlState, Entry, EntryId};
 use sluice_ir::entity::EntityMap;
+use sluice_ir::exchange::exchanged;
 use sluice_ir::meter_array::Origin;
 use sluice_ir::parser_unroll::UnrolledParser;
-use sluice_ir::{Field, Intrinsic, Label, ParserState, Profile, Program, Random, Table, ValueSet};
+use sluice_ir::{Action, Field, Intrinsic, Label, ParserState, Profile, Program, Random, Table, ValueSet};
 
 /// Capacity, in bits, for usual headers, sums and hash inputs.
 const ROOM: usize = 1024;
@@ -77,6 +78,8 @@ pub struct Reference<T = NoTrace> {
     options: Options,
     /// For each gress: true if only the packet bounds loops of its parser.
     loops: [bool; 2],
+    /// True for actions with moves that exchange values of fields.
+    exchanging: EntityMap<Action, bool>,
     state: Box<State>,
     made: Vec<Made>,
     phv: Phv,
@@ -103,6 +106,11 @@ impl<T: Tracer> Reference<T> {
             loops: Gress::ALL.map(|gress| {
                 UnrolledParser::of(program, gress).is_ok_and(|unrolled| unrolled.is_bounded_by_packet())
             }),
+            exchanging: program
+                .actions
+                .values()
+                .map(|action| !exchanged(program, &action.body).is_empty())
+                .collect(),
             made: Vec::new(),
             phv: Phv::new(program),
             tracer,
@@ -138,6 +146,7 @@ impl<T: Tracer> Reference<T> {
             control: &self.control,
             options: &self.options,
             loops: self.loops,
+            exchanging: &self.exchanging,
             gress,
             bytes: length,
             phv: &mut self.phv,
@@ -164,6 +173,7 @@ impl<T: Tracer> Reference<T> {
             control: &self.control,
             options: &self.options,
             loops: self.loops,
+            exchanging: &self.exchanging,
             gress,
             bytes,
             phv: &mut self.phv,
@@ -203,6 +213,7 @@ impl<T: Tracer> Executor for Reference<T> {
             control: self.control.clone(),
             options: self.options.clone(),
             loops: self.loops,
+            exchanging: self.exchanging.clone(),
             state: Box::default(),
             made: Vec::new(),
             phv: self.phv.clone(),
@@ -225,6 +236,7 @@ impl<T: Tracer> Executor for Reference<T> {
             control: &self.control,
             options: &self.options,
             loops: self.loops,
+            exchanging: &self.exchanging,
             gress: Gress::Ingress,
             bytes: 0,
             phv: &mut self.phv,
@@ -293,6 +305,8 @@ struct Run<'a, T> {
     options: &'a Options,
     /// For each gress: true if only the packet bounds loops of its parser.
     loops: [bool; 2],
+    /// True for actions with moves that exchange values of fields.
+    exchanging: &'a EntityMap<Action, bool>,
     gress: Gress,
     /// Length of the packet at the entry of the gress.
     bytes: u32,

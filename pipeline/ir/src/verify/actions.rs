@@ -11,6 +11,7 @@ use crate::{
     MeterAccess, Primitive, PrimitiveKind, Program, RegisterAccess,
 };
 use sluice_asic::gress::Gress;
+use std::cell::LazyCell;
 
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     for data in p.actions.values() {
@@ -427,11 +428,11 @@ fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
     let who = crate::words::subject(data);
     let help = "the primitives of an action run at once: split it into two actions";
     let mut before: Vec<(Touched, Loc)> = Vec::new();
+    let in_exchange = LazyCell::new(|| exchanges(p, &data.body));
     for (position, primitive) in data.body.iter().enumerate() {
         let clash = |t: Touched| before.iter().find(|(w, _)| w.meets(t)).map(|(_, loc)| *loc);
-        let in_exchange = exchanges(p, &data.body, position);
         for (f, bits) in read(p, primitive) {
-            if let Some(loc) = clash(bits).filter(|_| !in_exchange) {
+            if let Some(loc) = clash(bits).filter(|_| !in_exchange[position]) {
                 let text = format!("{who} reads `{}` after writing it", p.fields[f].name);
                 d.push(Diag::error(primitive.loc, text).also(loc, "written here").help(help));
             }

@@ -43,10 +43,10 @@
 //! the PHV. Value and destination are equally wide. The destination is not an intrinsic field that only the
 //! hardware writes. Shifts are by constants. A masked write takes value and mask from action data; the mask
 //! is as wide as the field, or a parameter of one bit. No primitive writes what an earlier primitive
-//! of the same action wrote, and none reads it, except for moves that exchange values of fields. Hash results have the hash's width; slices lie within it. A direct counter is
-//! counted at its entry, by actions that only its table runs. An indirect counter is counted at an index, a
-//! leaf that can be below its size. An action counts a counter once. Validity is copied only between elements
-//! of one stack.
+//! of the same action wrote, and none reads it, except for moves that exchange values of fields. Hash results
+//! have the hash's width; slices lie within it. A direct counter is counted at its entry, by actions that only
+//! its table runs. An indirect counter is counted at an index, a leaf that can be below its size. An action
+//! counts a counter once. Validity is copied only between elements of one stack.
 //!
 //! **Hashes** (`hashes`). A hash is 1 to 64 bits wide; its seed fits; its rotation is below its width; it has
 //! at least one input; inputs are leaves without parameters.

@@ -42,7 +42,7 @@ pub struct Checked {
 }
 
 /// The meaning of a name or a member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resolution {
     /// A declaration: a variable, parameter, constant, instance, action, table, function, or member of an enumeration.
     Decl(DeclId),

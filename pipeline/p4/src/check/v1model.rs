@@ -1,5 +1,7 @@
 //! Names of v1model (bmv2), which have other forms in TNA.
 
+const CLONE: &str = "a deparser's `mirror.emit(..)` makes a copy, if the control sets `dprsr.mirror_type`";
+
 /// Each name, and what stands for it in the ingress control of TNA; `ig`, `dprsr` and `tm` are its parameters of intrinsic metadata, for
 /// the port, the deparser and the traffic manager.
 const NAMES: [(&str, &str); 14] = [
@@ -13,12 +15,9 @@ const NAMES: [(&str, &str); 14] = [
         "controls have a parameter of type `ingress_intrinsic_metadata_t` or `egress_intrinsic_metadata_t`",
     ),
     ("V1Switch", "`Pipeline(IngressParser(), ..) pipe; Switch(pipe) main;` makes the switch"),
-    ("clone", "a deparser's `mirror.emit(..)` makes a copy, if the control sets `dprsr.mirror_type`"),
-    ("clone3", "a deparser's `mirror.emit(..)` makes a copy, if the control sets `dprsr.mirror_type`"),
-    (
-        "clone_preserving_field_list",
-        "a deparser's `mirror.emit(..)` makes a copy, if the control sets `dprsr.mirror_type`",
-    ),
+    ("clone", CLONE),
+    ("clone3", CLONE),
+    ("clone_preserving_field_list", CLONE),
     ("recirculate", "`tm.ucast_egress_port = 68;` sends the packet to a recirculation port"),
     ("resubmit", "a deparser's `resubmit.emit(..)` makes it, if the control sets `dprsr.resubmit_type`"),
     ("digest", "a deparser's `digest.pack(..)` makes it, if the control sets `dprsr.digest_type`"),

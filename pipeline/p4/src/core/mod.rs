@@ -4,14 +4,16 @@
 //! each pass: [`print`](crate::syntax::print) shows it as P4, and every later step takes it. A new part has the span of what it
 //! stands for, so that messages name the author's line. Instances are made from the tree after the last pass.
 
+mod argument_copies;
+pub(crate) mod arguments;
 mod dead_variables;
 mod extremes;
 mod make;
 mod shifts;
-mod slice_arguments;
 mod sums;
 mod sunk_reads;
 mod table_results;
+mod uses;
 mod walk;
 
 use crate::check::Checked;
@@ -22,7 +24,7 @@ use crate::syntax::ast::Ast;
 pub struct Pass {
     /// The name, as `--dump` takes it.
     pub name: &'static str,
-    /// What no tree has after the pass, and what stands there.
+    /// The form that trees have after the pass, as `--help` says it.
     pub job: &'static str,
     run: fn(&mut Core<'_>),
 }
@@ -35,9 +37,9 @@ pub const PASSES: [Pass; 7] = [
         run: table_results::run,
     },
     Pass {
-        name: "slice-arguments",
-        job: "a slice that a parameter writes is a variable, copied in before the call and out after it",
-        run: slice_arguments::run,
+        name: "argument-copies",
+        job: "a callee reaches a place by one name: for slices, and for places given twice, variables are copied in and out",
+        run: argument_copies::run,
     },
     Pass { name: "sums", job: "constants that are added one after another are one constant", run: sums::run },
     Pass {

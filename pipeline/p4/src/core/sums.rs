@@ -1,11 +1,12 @@
 //! Constants that are added one after another: `len - 14 - 20 - 8` is `len - 42`.
 //!
-//! Numbers wrap, so the constants may be added first. Each sum would take an instruction, and a stage behind the one before.
+//! The constants may be added first, because numbers wrap. Each sum would take an instruction, and a stage behind the one before. A sum
+//! that the type does not hold stays as it is: the ALU of a register compares values that do not wrap.
 
 use super::Core;
 use crate::check::{TyKind, Value, wrap};
 use crate::syntax::ast::{BinaryOp, ExprId, ExprKind, IntLiteral, Width};
-use num_bigint::BigInt;
+use num_bigint::{BigInt, Sign};
 
 /// See the module.
 pub(super) fn run(core: &mut Core<'_>) {
@@ -32,14 +33,16 @@ impl Core<'_> {
         if self.checked.expr_types[inner] != ty {
             return;
         }
-        let sum = unsigned(first + second, width.bits);
-        let negative = unsigned(-&sum, width.bits);
-        // The smaller number is what an author would write.
-        let (op, number) = if negative < sum { (BinaryOp::Sub, negative) } else { (BinaryOp::Add, sum) };
+        let sum = first + second;
+        let op = if sum.sign() == Sign::Minus { BinaryOp::Sub } else { BinaryOp::Add };
+        let number = BigInt::from(sum.magnitude().clone());
+        if wrap(&number, &kind) != number {
+            return;
+        }
         let at = self.ast.exprs[expr].span;
         let literal = IntLiteral { value: number.magnitude().clone(), width: Some(width) };
         let right = self.expr(ExprKind::Int(literal), ty, at);
-        self.checked.values.insert(right, Value::Int(wrap(&number, &kind)));
+        self.checked.values.insert(right, Value::Int(number));
         self.ast.exprs[expr].kind = ExprKind::Binary { op, left: value, right };
     }
 
@@ -53,10 +56,4 @@ impl Core<'_> {
             _ => None,
         }
     }
-}
-
-/// Returns the low bits of a number.
-fn unsigned(number: BigInt, bits: u32) -> BigInt {
-    let modulus = BigInt::from(1) << bits;
-    ((number % &modulus) + &modulus) % modulus
 }

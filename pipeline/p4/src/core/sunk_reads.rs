@@ -37,7 +37,11 @@ impl Core<'_> {
         if !self.checked.calls.contains_key(&value) || !self.only_reads(value) {
             return None;
         }
-        let StmtKind::If { then, otherwise, .. } = &mut next.kind else { return None };
+        let StmtKind::If { condition, then, otherwise } = &mut next.kind else { return None };
+        // A condition that applies a table may change the index or the element.
+        if !self.only_reads(*condition) {
+            return None;
+        }
         let uses = self.uses(variable, target);
         let branches = std::iter::once(then).chain(otherwise);
         let alone = branches.into_iter().find(|branch| {

@@ -19,15 +19,8 @@ pub(super) fn run(core: &mut Core<'_>) {
 fn statement(core: &mut Core<'_>, around: DeclId, mut stmt: Stmt, out: &mut Vec<Stmt>) {
     let at = stmt.span;
     match &mut stmt.kind {
-        StmtKind::Decl(decl) => {
-            let decl = *decl;
-            if let DeclKind::Variable { value, .. } = &mut core.ast.decls[decl].kind
-                && let Some(initial) = *value
-                && core.asks(initial)
-            {
-                if let DeclKind::Variable { value, .. } = &mut core.ast.decls[decl].kind {
-                    *value = None;
-                }
+        &mut StmtKind::Decl(decl) => {
+            if let Some(initial) = core.take_initial(decl) {
                 out.push(stmt);
                 let target = core.name_of(decl, at);
                 return core.set(around, target, initial, at, out);
@@ -63,6 +56,16 @@ impl Core<'_> {
     /// Returns true if an expression asks a table for its result.
     fn asks(&self, id: ExprId) -> bool {
         self.asks_alone(id) || self.ast.exprs[id].kind.parts().any(|part| self.asks(part))
+    }
+
+    /// Takes the initial value of a variable, if it asks a table.
+    fn take_initial(&mut self, decl: DeclId) -> Option<ExprId> {
+        let DeclKind::Variable { value, .. } = self.ast.decls[decl].kind else { return None };
+        let initial = value.filter(|value| self.asks(*value))?;
+        if let DeclKind::Variable { value, .. } = &mut self.ast.decls[decl].kind {
+            *value = None;
+        }
+        Some(initial)
     }
 
     /// Adds an assignment of a value that asks a table.
@@ -132,23 +135,46 @@ impl Core<'_> {
         self.name_of(variable, at)
     }
 
-    /// Replaces the parts of an expression that ask. An operand before them keeps the value that it has there.
+    /// Replaces the parts of an expression that ask. What is read before them keeps the value that it has there.
     fn lift_parts(&mut self, around: DeclId, id: ExprId, out: &mut Vec<Stmt>) {
         let parts: Vec<ExprId> = self.ast.exprs[id].kind.parts().collect();
         let last = parts.iter().rposition(|part| self.asks(*part)).unwrap_or(0);
-        let operands = matches!(self.ast.exprs[id].kind, ExprKind::Binary { .. });
+        let places = self.places_in(id);
         let mut lifted = Vec::with_capacity(parts.len());
         for (position, &part) in parts.iter().enumerate() {
             let mut new = self.lift(around, part, out);
-            if operands && position < last && !self.checked.values.contains_key(&new) {
-                let (ty, at) = (self.checked.expr_types[new], self.ast.exprs[new].span);
-                let (variable, declared) = self.variable(around, "before", ty, Some(new), at);
-                out.push(declared);
-                new = self.name_of(variable, at);
+            if position < last && !places.contains(&part) {
+                new = self.kept(around, new, out);
             }
             lifted.push((part, new));
         }
         self.replace_parts(id, &lifted);
+    }
+
+    /// Returns the parts of an expression that name a place or a callee, and are no values.
+    fn places_in(&self, id: ExprId) -> Vec<ExprId> {
+        let callee = match self.ast.exprs[id].kind {
+            ExprKind::Call { callee, .. } => Some(callee),
+            _ => None,
+        };
+        self.written_arguments(id).into_iter().map(|(arg, _)| arg).chain(callee).collect()
+    }
+
+    /// Returns an expression with the value that `id` has here.
+    fn kept(&mut self, around: DeclId, id: ExprId, out: &mut Vec<Stmt>) -> ExprId {
+        let (ty, at) = (self.checked.expr_types[id], self.ast.exprs[id].span);
+        if self.checked.values.contains_key(&id) {
+            return id;
+        }
+        if let ExprKind::List(_) | ExprKind::Record(_) = self.ast.exprs[id].kind {
+            let parts: Vec<ExprId> = self.ast.exprs[id].kind.parts().collect();
+            let kept: Vec<_> = parts.into_iter().map(|part| (part, self.kept(around, part, out))).collect();
+            self.replace_parts(id, &kept);
+            return id;
+        }
+        let (variable, declared) = self.variable(around, "before", ty, Some(id), at);
+        out.push(declared);
+        self.name_of(variable, at)
     }
 }
 

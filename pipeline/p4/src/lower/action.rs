@@ -13,6 +13,7 @@ pub(super) use steps::Steps;
 pub(super) use write::Target;
 
 use super::frame::{Bound, Frame};
+use super::name::Space;
 use super::places::{Place, Slot, SlotHome};
 use super::{Lower, Refused, Res};
 use crate::check::Callee;
@@ -20,8 +21,9 @@ use crate::elaborate::Binding;
 use crate::source::Span;
 use crate::syntax::ast::{Block, DeclId, DeclKind, Direction, ExprId, ExprKind, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
+use sluice_asic::gress::Gress;
 use sluice_asic::limits;
-use sluice_ir::{self as ir, Expr, Intrinsic, Primitive, PrimitiveKind};
+use sluice_ir::{self as ir, ActionData, Expr, Intrinsic, Loc, Primitive, PrimitiveKind};
 
 /// What a field has after a write in the same body.
 #[derive(Clone, Debug)]
@@ -85,6 +87,19 @@ impl Lower<'_> {
         let body = std::mem::replace(&mut self.body, outer);
         done?;
         self.emit(body)
+    }
+
+    /// Adds an action without parameters to the program, with this name or, if another action has it, with one like it.
+    pub(super) fn new_action(
+        &mut self,
+        gress: Gress,
+        name: &str,
+        body: Vec<Primitive>,
+        loc: Loc,
+    ) -> ir::Action {
+        let name = self.names.take(Space::Action, name);
+        let (params, doc) = (Vec::new(), String::new());
+        self.program.actions.push(ActionData { name, gress, params, body, doc, loc })
     }
 
     fn block(&mut self, frame: &mut Frame, block: &Block) -> Res<()> {
@@ -233,8 +248,8 @@ impl Lower<'_> {
                     let at = self.ast.exprs[arg].span;
                     return Err(self.refuse(
                         at,
-                        "a slice is passed to a parameter that is written",
-                        "pass a variable, and copy it to the slice afterwards",
+                        "a parameter that is written has an argument that is no place",
+                        "pass a field or a variable",
                     ));
                 }
                 None if written => continue,

@@ -72,11 +72,6 @@ impl Lower<'_> {
                 self.flag(value, at)
             }
             ExprKind::Call { callee, .. } => self.validity(frame, id, *callee),
-            ExprKind::Member { .. } if self.is_result(id) => Err(self.refuse(
-                at,
-                "the result of a table inside a larger condition",
-                "write `if (t.apply().hit)` alone, with the other condition inside or around it",
-            )),
             ExprKind::Cast { operand, .. } => {
                 let value = self.value(frame, *operand)?;
                 self.flag(value, at)
@@ -86,14 +81,6 @@ impl Lower<'_> {
                 self.flag(value, at)
             }
         }
-    }
-
-    fn is_result(&self, id: ExprId) -> bool {
-        use crate::check::Resolution;
-        matches!(
-            self.checked.resolutions[id],
-            Some(Resolution::Builtin(Builtin::Hit | Builtin::Miss | Builtin::ActionRun))
-        )
     }
 
     /// Returns the decision by a flag of one bit.

@@ -16,7 +16,6 @@ pub(super) use leave::Leave;
 use super::action::Target;
 use super::condition::Decision;
 use super::frame::Frame;
-use super::name::Space;
 use super::places::{Place, Slot};
 use super::{Lower, Res};
 use crate::check::{Builtin, Resolution};
@@ -25,7 +24,7 @@ use crate::source::Span;
 use crate::syntax::ast::{DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind, UnaryOp};
 use sluice_asic::gress::Gress;
 use sluice_ir::group::Group;
-use sluice_ir::{self as ir, ActionData, ApplyArms, CmpOp, Cond, Expr, Primitive, PrimitiveKind};
+use sluice_ir::{self as ir, ApplyArms, CmpOp, Cond, Expr, Primitive, PrimitiveKind};
 
 /// Statements under construction.
 pub(super) struct Seq {
@@ -95,9 +94,7 @@ impl<'a> Lower<'a> {
         let Some(loc) = seq.group.loc() else { return };
         let body = seq.group.take();
         let (gress, wanted) = (self.gress, self.unnamed_action(loc.line));
-        let name = self.names.take(Space::Action, &wanted);
-        let action = ActionData { name, gress, params: Vec::new(), body, doc: String::new(), loc };
-        let action = self.program.actions.push(action);
+        let action = self.new_action(gress, &wanted, body, loc);
         seq.stmts.push(ir::Stmt { kind: ir::StmtKind::Call(action), loc });
     }
 

@@ -35,6 +35,7 @@ mod value;
 mod zeros;
 
 use crate::check::Checked;
+use crate::core::arguments::Arguments;
 use crate::diagnostic::{Class, Diagnostic, Diagnostics};
 use crate::elaborate::{ActionId, ObjectId, Pipe, TableId};
 use crate::source::{SourceMap, Span};
@@ -46,6 +47,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
 use sluice_ir as ir;
+use std::cell::OnceCell;
 
 /// A lowered program.
 #[derive(Clone, Debug)]
@@ -206,6 +208,8 @@ struct Lower<'a> {
     ran: FxHashMap<ir::Action, places::Slot>,
     /// The frames of nested controls that were applied.
     entered: FxHashMap<crate::elaborate::BlockId, frame::Frame>,
+    /// For actions of lists and sub-parsers.
+    arguments: OnceCell<Arguments>,
     /// The action that does nothing, by gress.
     no_action: [Option<ir::Action>; 2],
     /// Tables and actions that are declared.
@@ -266,6 +270,7 @@ impl<'a> Lower<'a> {
             rest: FxHashMap::default(),
             ran: FxHashMap::default(),
             entered: FxHashMap::default(),
+            arguments: OnceCell::new(),
             no_action: [None; 2],
             tables: FxHashMap::default(),
             actions: FxHashMap::default(),

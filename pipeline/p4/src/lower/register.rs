@@ -182,10 +182,7 @@ impl Lower<'_> {
             false => PrimitiveKind::SetSlice(to, hi as u16, lo as u16, value),
         };
         let wanted = self.unnamed_action(loc.line);
-        let name = self.names.take(Space::Action, &wanted);
-        let (gress, params, doc) = (self.gress, Vec::new(), String::new());
-        let body = vec![Primitive { kind, loc }];
-        let action = self.program.actions.push(ir::ActionData { name, gress, params, body, doc, loc });
+        let action = self.new_action(self.gress, &wanted, vec![Primitive { kind, loc }], loc);
         self.after.push(ir::Stmt { kind: ir::StmtKind::Call(action), loc });
         Ok(found)
     }

@@ -8,11 +8,10 @@ use super::action::Steps;
 use super::frame::{Bound, Frame};
 use super::name::Space;
 use super::{Lower, Res};
+use crate::core::arguments::Arguments;
 use crate::elaborate::{ActionId, Binding, TableId};
 use crate::syntax::ast::{Annotation, DeclId, DeclKind, Direction, ExprId, ExprKind, TableDecl};
-use sluice_ir::{
-    self as ir, ActionCall, ActionData, Expr, ParamData, Primitive, PrimitiveKind, TableData, TableRules,
-};
+use sluice_ir::{self as ir, ActionCall, Expr, ParamData, Primitive, PrimitiveKind, TableData, TableRules};
 
 /// The number of entries of a table that states none.
 const DEFAULT_SIZE: u64 = 512;
@@ -121,6 +120,15 @@ impl<'a> Lower<'a> {
             ExprKind::Call { .. } => self.checked.calls.get(&expr).map(|call| call.args.clone()),
             _ => None,
         };
+        if args.is_some()
+            && let Some(arg) = self.shared_argument(expr)
+        {
+            return Err(self.refuse(
+                ast.exprs[arg].span,
+                "an action in the list of a table has an argument that is a slice, or that it also reaches by another name",
+                "pass a variable that the `apply` block sets before the table and copies back after it",
+            ));
+        }
         let mut inner = frame.clone();
         let params = self.bind_params(frame, &mut inner, &action.params, args.as_deref())?;
         let name = self.short(&data.name).to_owned();
@@ -132,10 +140,9 @@ impl<'a> Lower<'a> {
             let (field, loc) = (self.field(flag), self.loc(at));
             body.push(Primitive { kind: PrimitiveKind::Set(field, Expr::Const(1, 1)), loc });
         }
-        let name = self.names.take(Space::Action, &name);
         let (gress, loc) = (self.gress, self.loc(own));
-        let made =
-            self.program.actions.push(ActionData { name, gress, params, body, doc: String::new(), loc });
+        let made = self.new_action(gress, &name, body, loc);
+        self.program.actions[made].params = params;
         let copies = std::mem::take(&mut self.before);
         self.copies.insert(made, copies);
         if !rest.is_empty() {
@@ -145,6 +152,12 @@ impl<'a> Lower<'a> {
         let of = args.is_some().then_some(table);
         self.actions.insert((of, id, gress), made);
         Ok(made)
+    }
+
+    /// Returns an argument of a call that the parameter cannot stand for.
+    pub(super) fn shared_argument(&self, call: ExprId) -> Option<ExprId> {
+        let arguments = self.arguments.get_or_init(|| Arguments::new(self.ast, self.checked));
+        arguments.copied(self.ast, self.checked, call).first().map(|(arg, _)| *arg)
     }
 
     /// Binds the parameters of a table's action: those without direction are parameters of the program's action.
@@ -219,10 +232,8 @@ impl<'a> Lower<'a> {
         // The author's name is an end of the second one's, and tables know actions by ends of their names.
         let other = self.no_action.iter().flatten().next().is_some();
         let wanted = if other { format!("{}.NoAction", self.gress) } else { "NoAction".to_owned() };
-        let name = self.names.take(Space::Action, &wanted);
-        let (gress, loc) = (self.gress, ir::Loc::default());
-        let data = ActionData { name, gress, params: Vec::new(), body: Vec::new(), doc: String::new(), loc };
-        let made = self.program.actions.push(data);
+        let gress = self.gress;
+        let made = self.new_action(gress, &wanted, Vec::new(), ir::Loc::default());
         self.no_action[gress.index()] = Some(made);
         made
     }

@@ -270,8 +270,8 @@ impl Lower<'_> {
                 let others = list.iter().enumerate().filter(|(other, _)| *other != index);
                 !others.into_iter().any(|(_, other)| self.read_by(other, &list[index], &written))
             });
-            let in_exchange = |index: &usize| exchanges(&self.program, &list, *index);
-            let Some(free) = free.or_else(|| (0..list.len()).find(in_exchange)) else {
+            let in_exchange = || exchanges(&self.program, &list).iter().position(|in_exchange| *in_exchange);
+            let Some(free) = free.or_else(in_exchange) else {
                 self.break_cycle(&mut list)?;
                 continue;
             };

@@ -135,14 +135,7 @@ impl<'a> Lower<'a> {
             Some(Callee::Table(_)) => {
                 self.applied_table(frame, id).is_some_and(|table| self.table_exits(table))
             }
-            Some(Callee::Block(decl)) => match &self.ast.decls[decl].kind {
-                DeclKind::Control(control) => {
-                    // Names inside are those of the instance; exits of its tables are found by their declarations.
-                    control.apply.as_ref().is_some_and(|apply| self.block_exits(apply))
-                        || control.locals.iter().any(|&local| self.action_exits(local))
-                }
-                _ => false,
-            },
+            Some(Callee::Block(decl)) => self.control_exits(decl),
             _ => false,
         };
         own || self.ast.exprs[id].kind.parts().any(|part| self.exits(frame, part))
@@ -161,21 +154,39 @@ impl<'a> Lower<'a> {
         actions.iter().any(|(action, _)| self.action_exits(self.pipe.actions[*action].decl))
     }
 
+    /// Returns true if a control exits, or an action that it declares: tables may run those.
+    fn control_exits(&self, decl: DeclId) -> bool {
+        match &self.ast.decls[decl].kind {
+            DeclKind::Control(control) => {
+                control.apply.as_ref().is_some_and(|apply| self.block_exits(apply))
+                    || control.locals.iter().any(|&local| self.action_exits(local))
+            }
+            _ => false,
+        }
+    }
+
     fn block_exits(&self, block: &Block) -> bool {
-        block.statements.iter().any(|stmt| match &stmt.kind {
+        block.statements.iter().any(|stmt| self.stmt_exits(stmt))
+    }
+
+    /// Returns true if a statement exits, or calls an action or control that does.
+    fn stmt_exits(&self, stmt: &Stmt) -> bool {
+        match &stmt.kind {
             StmtKind::Exit => true,
             StmtKind::Block(block) => self.block_exits(block),
             StmtKind::If { then, otherwise, .. } => {
-                let inside = |stmt: &Stmt| match &stmt.kind {
-                    StmtKind::Exit => true,
-                    StmtKind::Block(block) => self.block_exits(block),
-                    StmtKind::If { .. } => true,
-                    _ => false,
-                };
-                inside(then) || otherwise.as_deref().is_some_and(inside)
+                self.stmt_exits(then) || otherwise.as_deref().is_some_and(|stmt| self.stmt_exits(stmt))
             }
+            StmtKind::Switch { cases, .. } => {
+                cases.iter().filter_map(|case| case.body.as_ref()).any(|body| self.block_exits(body))
+            }
+            StmtKind::Call(call) => match self.checked.calls.get(call).map(|call| call.callee) {
+                Some(Callee::Action(decl)) => self.action_exits(decl),
+                Some(Callee::Block(decl)) => self.control_exits(decl),
+                _ => false,
+            },
             _ => false,
-        })
+        }
     }
 
     /// Returns true if statements apply tables, which the program has at one place only.

@@ -9,8 +9,7 @@ use super::guard::Guard;
 use crate::source::Span;
 use sluice_asic::gress::Gress;
 use sluice_ir::{
-    self as ir, ActionData, CmpOp, Cond, Expr, Field, FieldData, Header, Home, Primitive, PrimitiveKind,
-    Stmt, StmtKind,
+    self as ir, CmpOp, Cond, Expr, Field, FieldData, Header, Home, Primitive, PrimitiveKind, Stmt, StmtKind,
 };
 
 /// A checksum update of a gress' deparser whose condition is not in the program yet.
@@ -138,10 +137,8 @@ impl Lower<'_> {
         let name = self.names.take(Space::Field(gress), "deparser.$flag");
         let (home, doc) = (Home::Metadata, String::new());
         let flag = self.program.fields.push(FieldData { name, gress, width: 1, home, doc, loc });
-        let name = self.names.take(Space::Action, &format!("{gress}_l{}", loc.line));
         let body = vec![Primitive { kind: PrimitiveKind::Set(flag, Expr::Const(1, 1)), loc }];
-        let (params, doc) = (Vec::new(), String::new());
-        let action = self.program.actions.push(ActionData { name, gress, params, body, doc, loc });
+        let action = self.new_action(gress, &format!("{gress}_l{}", loc.line), body, loc);
         (flag, Stmt { kind: StmtKind::Call(action), loc })
     }
 
@@ -160,10 +157,8 @@ impl Lower<'_> {
         let name = self.names.take(Space::Field(gress), &format!("{name}.$copy"));
         let (home, doc) = (Home::Metadata, String::new());
         let copy = self.program.fields.push(FieldData { name, gress, width, home, doc, loc });
-        let name = self.names.take(Space::Action, &format!("{gress}_l{}", loc.line));
         let body = vec![Primitive { kind: PrimitiveKind::Set(copy, Expr::Field(field)), loc }];
-        let (params, doc) = (Vec::new(), String::new());
-        let action = self.program.actions.push(ActionData { name, gress, params, body, doc, loc });
+        let action = self.new_action(gress, &format!("{gress}_l{}", loc.line), body, loc);
         let copied = Stmt { kind: StmtKind::Call(action), loc };
         self.at_the_end(gress, StmtKind::If(Cond::Valid(header), vec![copied], Vec::new()), at);
         self.list_copies.push((field, copy));

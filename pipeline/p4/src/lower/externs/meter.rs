@@ -11,8 +11,8 @@ use crate::elaborate::ObjectId;
 use crate::source::Span;
 use sluice_asic::alu::width_mask;
 use sluice_ir::{
-    self as ir, ActionData, CmpOp, Cond, Expr, MeterAccess, MeterData, MeterKind, Primitive, PrimitiveKind,
-    Stmt, StmtKind,
+    self as ir, CmpOp, Cond, Expr, MeterAccess, MeterData, MeterKind, Primitive, PrimitiveKind, Stmt,
+    StmtKind,
 };
 
 impl Lower<'_> {
@@ -93,10 +93,8 @@ impl Lower<'_> {
         for (from, value) in results.iter().rev() {
             let value = Expr::Const(value & width_mask(width.into()), self.program.fields[field].width);
             let wanted = self.unnamed_action(loc.line);
-            let name = self.names.take(Space::Action, &wanted);
             let body = vec![Primitive { kind: PrimitiveKind::Set(field, value), loc }];
-            let (gress, params, doc) = (self.gress, Vec::new(), String::new());
-            let action = self.program.actions.push(ActionData { name, gress, params, body, doc, loc });
+            let action = self.new_action(self.gress, &wanted, body, loc);
             let set = vec![Stmt { kind: StmtKind::Call(action), loc }];
             block = if block.is_empty() {
                 set

@@ -137,6 +137,13 @@ impl Walk<'_, '_> {
                 "instantiate a parser in this one",
             ));
         };
+        if let Some(arg) = self.cx.shared_argument(expr) {
+            return Err(self.refuse(
+                self.span(arg),
+                "a sub-parser reaches this place by another name, too",
+                "give it a variable, and copy that back in the state that follows",
+            ));
+        }
         let frame = self.copy(state, callee, then, base);
         let params = self.cx.params(callee).to_vec();
         for (&param, arg) in params.iter().zip(&call.args) {
