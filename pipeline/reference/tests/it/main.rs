@@ -1,0 +1,1 @@
+//! Tests of the interpreter by its public items.
