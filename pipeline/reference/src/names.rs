@@ -97,6 +97,23 @@ impl Reference<'_> {
         find("object", name, &objects)
     }
 
+    /// Returns the widths of the keys for which entries have conditions, in bits.
+    pub fn key_widths(&mut self, table: TableId) -> Vec<u32> {
+        self.columns(table).into_iter().map(|column| column.width).collect()
+    }
+
+    /// Returns the widths of the parameters that the control plane gives an action, in bits; 0 for a struct.
+    pub fn arg_widths(&mut self, action: ActionId) -> Vec<u32> {
+        let decl = self.pipe().actions[action].decl;
+        let block = self.pipe().actions[action].block.unwrap_or(self.pipe().ingress.control);
+        let params = self.free_params(decl);
+        let width = |param| {
+            let ty = self.program.decl_ty(block, param);
+            self.program.range(ty).map_or(0, |range| range.width())
+        };
+        params.into_iter().map(width).collect()
+    }
+
     /// Adds an entry, in place of one with the same conditions and priority.
     ///
     /// # Errors

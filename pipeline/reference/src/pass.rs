@@ -200,7 +200,7 @@ impl<'a> Run<'_, 'a> {
                 Err(stop) => return Err(stop),
             }
         }
-        let verdict = self.verdict();
+        let verdict = self.verdict()?;
         self.out(verdict)
     }
 
@@ -360,26 +360,30 @@ impl<'a> Run<'_, 'a> {
         parts.filter_map(field).collect()
     }
 
-    fn verdict(&mut self) -> Verdict {
+    fn verdict(&mut self) -> Res<Verdict> {
         let gress = self.input.gress;
         let drop_ctl = self.result(gress.for_deparser(), "drop_ctl").unwrap_or(0);
         if gress == Gress::Egress && drop_ctl & NO_MIRROR != 0 {
             self.requests.retain(|request| !matches!(request.kind, RequestKind::Mirror { .. }));
         }
         let cpu = drop_ctl & NO_CPU == 0 && self.result(FOR_TM, "copy_to_cpu") == Some(1);
+        if drop_ctl & DROP != 0 && cpu {
+            return Err(unsupported(Span::NONE, "a dropped packet with a copy to the CPU"));
+        }
         if drop_ctl & DROP != 0 {
-            return Verdict::Dropped;
+            return Ok(Verdict::Dropped);
         }
         let resubmits = self.requests.iter().any(|request| request.kind == RequestKind::Resubmit);
         if resubmits && self.input.resubmitted.is_none() {
-            return Verdict::Resubmit;
+            return Ok(Verdict::Resubmit);
         }
         if gress == Gress::Egress {
-            return Verdict::Forward;
+            return Ok(Verdict::Forward);
         }
         let port = self.result(FOR_TM, "ucast_egress_port").unwrap_or(NO_PORT);
         let groups = ["mcast_grp_a", "mcast_grp_b"].map(|group| self.result(FOR_TM, group).unwrap_or(0));
-        if port == NO_PORT && groups == [0, 0] && !cpu { Verdict::NoPort } else { Verdict::Forward }
+        let none = port == NO_PORT && groups == [0, 0] && !cpu;
+        Ok(if none { Verdict::NoPort } else { Verdict::Forward })
     }
 
     fn out(&mut self, verdict: Verdict) -> Res<PassOut> {

@@ -78,7 +78,12 @@ impl<'a> Reference<'a> {
         self.element(register, index, ty).ok()
     }
 
-    /// Writes an element of a register.
+    /// Returns the elements of registers that were written, in no order.
+    pub fn written(&self) -> impl Iterator<Item = (ObjectId, u64, &Value)> {
+        self.state.registers.iter().map(|((register, index), value)| (*register, *index, value))
+    }
+
+    /// Writes an element of a register, or a register's parameter, whose index is 0.
     pub fn set_register(&mut self, register: ObjectId, index: u64, value: Value) {
         self.state.registers.insert((register, index), value);
     }

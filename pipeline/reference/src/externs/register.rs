@@ -21,6 +21,9 @@ impl Run<'_, '_> {
         };
         match (unit, name) {
             ("RegisterParam", "read") => {
+                if let Some(value) = self.core.state.registers.get(&(method.object, 0)) {
+                    return Ok(value.clone());
+                }
                 let first = self.core.program.made_with(method.object, "initial_value");
                 match first {
                     Some(Binding::Value(value)) => Ok(self.core.program.constant(value)),
