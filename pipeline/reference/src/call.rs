@@ -88,9 +88,7 @@ impl Run<'_, '_> {
         };
         let unused = matches!(self.ast.exprs[arg].kind, ExprKind::Any);
         match self.core.program.direction(param) {
-            Direction::None | Direction::In => {
-                Ok(Bound { param, value: self.value(arg)?, back: None })
-            }
+            Direction::None | Direction::In => Ok(Bound { param, value: self.value(arg)?, back: None }),
             direction => {
                 let back = if unused { None } else { self.place(arg)? };
                 if back.is_none() && !unused {

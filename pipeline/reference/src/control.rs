@@ -113,9 +113,10 @@ impl Control {
         let members = self.value_sets.get(&set).map(Vec::as_slice).unwrap_or_default();
         members.iter().any(|member| {
             member.len() == keys.len()
-                && member.iter().zip(keys).all(|((value, mask), key)| {
-                    key.as_number().is_some_and(|key| key & mask == value & mask)
-                })
+                && member
+                    .iter()
+                    .zip(keys)
+                    .all(|((value, mask), key)| key.as_number().is_some_and(|key| key & mask == value & mask))
         })
     }
 }

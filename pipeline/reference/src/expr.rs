@@ -58,7 +58,9 @@ impl Run<'_, '_> {
             | ExprKind::Type(_)
             | ExprKind::Construct { .. }
             | ExprKind::Mask { .. }
-            | ExprKind::Range { .. } => return Err(unsupported(self.span(expr), "this expression as a value")),
+            | ExprKind::Range { .. } => {
+                return Err(unsupported(self.span(expr), "this expression as a value"));
+            }
         };
         let ty = self.ty(expr);
         Ok(self.converted(value, ty))
@@ -215,7 +217,9 @@ impl Run<'_, '_> {
             return Ok(Value::Bool(truth));
         }
         let found = number::binary(op, range, &first, &second);
-        found.map(Value::Number).ok_or_else(|| unsupported(self.span(expr), "this operation on these numbers"))
+        found
+            .map(Value::Number)
+            .ok_or_else(|| unsupported(self.span(expr), "this operation on these numbers"))
     }
 
     fn concat(&mut self, left: ExprId, right: ExprId) -> Res<Value> {
@@ -258,7 +262,9 @@ pub(crate) fn equal(first: &Value, second: &Value) -> bool {
             one == other && (!one || all_equal(left, right))
         }
         (Value::Struct(left), Value::Struct(right))
-        | (Value::Stack { elements: left, .. }, Value::Stack { elements: right, .. }) => all_equal(left, right),
+        | (Value::Stack { elements: left, .. }, Value::Stack { elements: right, .. }) => {
+            all_equal(left, right)
+        }
         _ => first == second,
     }
 }

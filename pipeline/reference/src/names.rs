@@ -65,9 +65,7 @@ fn find<T: Copy>(what: &str, name: &str, items: &[(T, String)]) -> Result<T, Nam
     match (found.next(), found.next()) {
         (Some((item, _)), None) => Ok(*item),
         (None, _) => wrong(format!("there is no {what} `{name}`")),
-        (Some((_, one)), Some((_, other))) => {
-            wrong(format!("{what} `{name}` is `{one}` or `{other}`"))
-        }
+        (Some((_, one)), Some((_, other))) => wrong(format!("{what} `{name}` is `{one}` or `{other}`")),
     }
 }
 
@@ -93,7 +91,8 @@ impl Reference<'_> {
     /// # Errors
     /// As of [`Reference::table_named`].
     pub fn object_named(&self, name: &str) -> Result<ObjectId, NameError> {
-        let objects: Vec<_> = self.pipe().objects.iter().map(|(id, object)| (id, object.name.clone())).collect();
+        let objects: Vec<_> =
+            self.pipe().objects.iter().map(|(id, object)| (id, object.name.clone())).collect();
         find("object", name, &objects)
     }
 
@@ -121,7 +120,8 @@ impl Reference<'_> {
     pub fn add(&mut self, entry: &NamedEntry<'_>) -> Result<(), NameError> {
         let table = self.table_named(entry.table)?;
         let columns = self.columns(table);
-        let mut keys: Vec<Match> = columns.iter().map(|column| text::any(&column.kind, column.width)).collect();
+        let mut keys: Vec<Match> =
+            columns.iter().map(|column| text::any(&column.kind, column.width)).collect();
         let names: Vec<(usize, String)> =
             columns.iter().enumerate().map(|(at, column)| (at, column.name.clone())).collect();
         for (name, value) in &entry.keys {

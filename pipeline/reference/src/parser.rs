@@ -108,7 +108,9 @@ impl<'a> Run<'_, 'a> {
                 Ok(number(&first)? <= key && key <= number(&last)?)
             }
             ExprKind::Name { .. } => match self.instance(part) {
-                Some(Binding::ValueSet(set)) => Ok(self.core.control.has_value(set, std::slice::from_ref(key))),
+                Some(Binding::ValueSet(set)) => {
+                    Ok(self.core.control.has_value(set, std::slice::from_ref(key)))
+                }
                 _ => Ok(crate::expr::equal(key, &self.value(part)?)),
             },
             _ => {
@@ -152,10 +154,8 @@ impl<'a> Run<'_, 'a> {
     fn extract(&mut self, header: ExprId) -> Res<Value> {
         let at = self.span(header);
         self.skip_resubmit_padding();
-        let next = matches!(
-            self.core.program.checked.resolutions[header],
-            Some(Resolution::Builtin(Builtin::Next))
-        );
+        let next =
+            matches!(self.core.program.checked.resolutions[header], Some(Resolution::Builtin(Builtin::Next)));
         let ty = self.ty(header);
         let bits = (self.core.program.width(ty, at)? as usize).next_multiple_of(8);
         if matches!(self.ast.exprs[header].kind, ExprKind::Any) {

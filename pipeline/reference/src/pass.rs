@@ -84,7 +84,15 @@ impl PassIn {
     #[must_use]
     pub fn new(gress: Gress, port: u16, bytes: Vec<u8>) -> PassIn {
         let length = bytes.len() as u64;
-        PassIn { gress, port, bytes, length, resubmitted: None, port_metadata: Vec::new(), fields: Vec::new() }
+        PassIn {
+            gress,
+            port,
+            bytes,
+            length,
+            resubmitted: None,
+            port_metadata: Vec::new(),
+            fields: Vec::new(),
+        }
     }
 }
 
@@ -196,7 +204,9 @@ impl<'a> Run<'_, 'a> {
         for block in [blocks.control, blocks.deparser] {
             match self.top(block) {
                 Ok(()) | Err(Stop::Exit) => {}
-                Err(Stop::Parser(_)) => return Err(unsupported(Span::NONE, "`next` and `last` outside a parser")),
+                Err(Stop::Parser(_)) => {
+                    return Err(unsupported(Span::NONE, "`next` and `last` outside a parser"));
+                }
                 Err(stop) => return Err(stop),
             }
         }
@@ -223,7 +233,10 @@ impl<'a> Run<'_, 'a> {
                 front.push(&BigInt::from(*byte), 8);
             }
             if front.len() > end {
-                return Err(unsupported(Span::NONE, "metadata longer than their room in front of the packet"));
+                return Err(unsupported(
+                    Span::NONE,
+                    "metadata longer than their room in front of the packet",
+                ));
             }
             front.push(&BigInt::from(0), (end - front.len()) as u32);
             let tm = [("ucast_egress_port".to_owned(), NO_PORT)];

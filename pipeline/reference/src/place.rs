@@ -67,7 +67,10 @@ impl Run<'_, '_> {
                 let Some(place) = self.place(*base)? else { return Ok(None) };
                 let at = self.index(*index)?;
                 if self.get(&place).parts().len() <= at {
-                    return Err(unsupported(self.span(*index), format!("element {at}, which the stack does not have")));
+                    return Err(unsupported(
+                        self.span(*index),
+                        format!("element {at}, which the stack does not have"),
+                    ));
                 }
                 Ok(Some(place.then(Step::Part(at))))
             }

@@ -146,7 +146,9 @@ impl<'a> Program<'a> {
     fn first_member(&self, ty: Ty) -> Value {
         match *self.checked.types.kind(ty) {
             TyKind::Enum(decl) => match &self.ast.decls[decl].kind {
-                DeclKind::Enum(of) => of.members.first().map_or(Value::Nothing, |&first| Value::Member(first)),
+                DeclKind::Enum(of) => {
+                    of.members.first().map_or(Value::Nothing, |&first| Value::Member(first))
+                }
                 _ => Value::Nothing,
             },
             _ => Value::Nothing,
@@ -173,12 +175,21 @@ impl<'a> Program<'a> {
                 fields.list.iter().try_fold(0, |sum, &(_, ty)| Ok(sum + self.width(ty, at)?))
             }
             Shape::Stack(element, size) => Ok(self.width(element, at)? * size),
-            Shape::Member | Shape::Opaque => Err(unsupported(at, "the bits of a value without a representation")),
+            Shape::Member | Shape::Opaque => {
+                Err(unsupported(at, "the bits of a value without a representation"))
+            }
         }
     }
 
     /// Adds the bits of a value of a type. If `zeros` is true, the fields of invalid headers are zeros.
-    pub(crate) fn flatten(&mut self, ty: Ty, value: &Value, zeros: bool, bits: &mut Bits, at: Span) -> Res<()> {
+    pub(crate) fn flatten(
+        &mut self,
+        ty: Ty,
+        value: &Value,
+        zeros: bool,
+        bits: &mut Bits,
+        at: Span,
+    ) -> Res<()> {
         match (self.shape(ty), value) {
             (Shape::Bool | Shape::Number(_), value) => {
                 let width = self.width(ty, at)?;
@@ -312,9 +323,7 @@ impl<'a> Program<'a> {
             AnnotationTokenKind::Word(text) | AnnotationTokenKind::Text(text) => {
                 Some(AnnotationArg::Word(self.ast.names.text(*text)))
             }
-            AnnotationTokenKind::Int(number) => {
-                u64::try_from(&number.value).ok().map(AnnotationArg::Number)
-            }
+            AnnotationTokenKind::Int(number) => u64::try_from(&number.value).ok().map(AnnotationArg::Number),
             AnnotationTokenKind::Punct(_) => None,
         };
         tokens.filter_map(|token| arg(&token.kind)).collect()

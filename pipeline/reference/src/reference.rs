@@ -106,7 +106,9 @@ impl<'a> Reference<'a> {
         };
         // A number is the first value of the low half of a pair.
         Ok(match (zero, first) {
-            (Value::Struct(_), first @ Value::Struct(_)) | (Value::Number(_) | Value::Bool(_), first) => first,
+            (Value::Struct(_), first @ Value::Struct(_)) | (Value::Number(_) | Value::Bool(_), first) => {
+                first
+            }
             (zero, _) => zero,
         })
     }

@@ -1,9 +1,9 @@
 //! A pass under way: the variables of the code that runs, the packet, and what it has asked for.
 
 use crate::bits::{Bits, Reader};
-use crate::reference::Reference;
 use crate::outside::Outside;
 use crate::pass::{PassIn, Request};
+use crate::reference::Reference;
 use crate::stop::Res;
 use crate::value::Value;
 use rustc_hash::FxHashMap;

@@ -227,7 +227,9 @@ impl<'a> Run<'_, 'a> {
             let ty = self.decl_ty(param);
             let value = match given.next() {
                 Some(value) => self.converted(Value::Number(value.clone()), ty),
-                None => return Err(unsupported(self.ast.decls[param].span, "an entry without this argument")),
+                None => {
+                    return Err(unsupported(self.ast.decls[param].span, "an entry without this argument"));
+                }
             };
             bound.push(Bound { param, value, back: None });
         }

@@ -77,9 +77,9 @@ impl Value {
     #[must_use]
     pub fn parts(&self) -> &[Value] {
         match self {
-            Value::Header { fields: parts, .. } | Value::Struct(parts) | Value::Stack { elements: parts, .. } => {
-                parts
-            }
+            Value::Header { fields: parts, .. }
+            | Value::Struct(parts)
+            | Value::Stack { elements: parts, .. } => parts,
             _ => &[],
         }
     }
@@ -87,9 +87,9 @@ impl Value {
     /// Returns a value inside.
     pub(crate) fn part_mut(&mut self, at: usize) -> Option<&mut Value> {
         match self {
-            Value::Header { fields: parts, .. } | Value::Struct(parts) | Value::Stack { elements: parts, .. } => {
-                parts.get_mut(at)
-            }
+            Value::Header { fields: parts, .. }
+            | Value::Struct(parts)
+            | Value::Stack { elements: parts, .. } => parts.get_mut(at),
             _ => None,
         }
     }

@@ -62,7 +62,9 @@ fn extra(program: &Program<'_>, object: ObjectId) -> Res<Extra> {
     }
     let Some(annotation) = program.annotation(decl, "sluice_hash") else { return Ok(extra) };
     let mut args = program.annotation_args(annotation).into_iter();
-    while let (Some(AnnotationArg::Word(key)), Some(AnnotationArg::Number(value))) = (args.next(), args.next()) {
+    while let (Some(AnnotationArg::Word(key)), Some(AnnotationArg::Number(value))) =
+        (args.next(), args.next())
+    {
         match key {
             "seed" => extra.seed = value,
             "rotate" => extra.rotate = value as u32,

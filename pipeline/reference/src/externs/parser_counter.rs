@@ -49,8 +49,13 @@ impl Run<'_, '_> {
         match *args {
             [value] => Ok(self.unsigned(value)? as u8 as i8),
             [field, max, rotate, mask, add] => {
-                let [field, max, rotate, mask, add] =
-                    [self.unsigned(field)?, self.unsigned(max)?, self.unsigned(rotate)?, self.unsigned(mask)?, self.unsigned(add)?];
+                let [field, max, rotate, mask, add] = [
+                    self.unsigned(field)?,
+                    self.unsigned(max)?,
+                    self.unsigned(rotate)?,
+                    self.unsigned(mask)?,
+                    self.unsigned(add)?,
+                ];
                 if field > 0xff {
                     return Err(unsupported(at, "a parser counter loaded from more than a byte"));
                 }

@@ -100,7 +100,9 @@ impl Run<'_, '_> {
         let DeclKind::Function(function) = &self.ast.decls[apply].kind else {
             return Ok((before, Vec::new()));
         };
-        let Some((&element, results)) = function.params.split_first() else { return Ok((before, Vec::new())) };
+        let Some((&element, results)) = function.params.split_first() else {
+            return Ok((before, Vec::new()));
+        };
         let mut bound = vec![Bound { param: element, value: before.clone(), back: None }];
         for &param in results {
             let ty = self.decl_ty(param);
@@ -121,9 +123,7 @@ impl Run<'_, '_> {
     /// Calls a method of the register action whose code runs.
     pub(crate) fn own_method(&mut self, expr: ExprId, name: &str, call: &Call) -> Res<Value> {
         match name {
-            "address" if call.args.iter().all(Option::is_none) => {
-                Ok(Value::number(self.access.unwrap_or(0)))
-            }
+            "address" if call.args.iter().all(Option::is_none) => Ok(Value::number(self.access.unwrap_or(0))),
             // The results of up to four comparisons are the number of the bit that is set.
             "predicate" => {
                 let mut number = 0_u32;

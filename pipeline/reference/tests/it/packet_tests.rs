@@ -86,7 +86,9 @@ fn run(tree: &Tree, script: &Script) -> Vec<String> {
             running.failed.push(format!("line {}: {text}", step.line));
         }
     }
-    running.failed.extend(running.sent.iter().map(|(port, bytes)| format!("unexpected on {port}: {bytes:02x?}")));
+    running
+        .failed
+        .extend(running.sent.iter().map(|(port, bytes)| format!("unexpected on {port}: {bytes:02x?}")));
     running.failed
 }
 
@@ -122,12 +124,16 @@ fn the_cases_of_a_folder() {
         println!("skipped: SLUICE_REFERENCE_CASES names no folder of packet tests");
         return;
     };
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
     let mut failures = 0;
     for file in files.iter().filter(|file| file.extension().is_some_and(|of| of == "toml")) {
         let program = file.with_extension("p4");
-        let (Ok(text), Ok(source)) = (std::fs::read_to_string(file), std::fs::read_to_string(&program)) else { continue };
+        let (Ok(text), Ok(source)) = (std::fs::read_to_string(file), std::fs::read_to_string(&program))
+        else {
+            continue;
+        };
         for chip in Architecture::ALL {
             let failed = match Tree::of(&source, chip) {
                 Ok(tree) => run(&tree, &script(&text)),

@@ -8,11 +8,7 @@ use sluice_p4::elaborate::{ActionId, TableId};
 use sluice_reference::{ActionCall, Entry, Match, Reference, TableState, Then, Value};
 
 /// Gives the tree the entries, members and parameters of a lowered program. An error names what has no counterpart.
-pub(super) fn convert(
-    program: &Program,
-    from: &ControlState,
-    to: &mut Reference<'_>,
-) -> Result<(), String> {
+pub(super) fn convert(program: &Program, from: &ControlState, to: &mut Reference<'_>) -> Result<(), String> {
     for (table, state) in from.tables.iter() {
         let data = &program.tables[table];
         let changed = state.default != data.default;

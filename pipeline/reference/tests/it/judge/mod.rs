@@ -79,7 +79,9 @@ impl Subject<'_> {
             self.ghost(number, &mut reference, &mut sides)?;
             let packet = self.packet(&mut reference, &mut sides, number, *port, bytes);
             counts += packet.map_err(|failed| match failed {
-                Failed::Differs(text) => Failed::Differs(format!("packet {number} on {port}, {bytes:02x?}:\n{text}")),
+                Failed::Differs(text) => {
+                    Failed::Differs(format!("packet {number} on {port}, {bytes:02x?}:\n{text}"))
+                }
                 missing => missing,
             })?;
         }
@@ -114,7 +116,8 @@ impl Subject<'_> {
             qid: (n as u16 * 5) & 0x7ff,
             pipe: (n % 4) as u8,
         };
-        let mut around = Around::new(self.program, self.control, sides[0].executor.state(), Gress::Ingress, 0, 0);
+        let mut around =
+            Around::new(self.program, self.control, sides[0].executor.state(), Gress::Ingress, 0, 0);
         let fields = [
             ("ping_pong", update.ping_pong.into()),
             ("qlength", update.qlength.into()),
@@ -164,7 +167,8 @@ impl Subject<'_> {
                 global_tstamp: now + 900,
                 ..PassIn::default()
             };
-            let out = self.pass(reference, sides, Gress::Egress, &departure, &out.bytes, None, &mut counts)?;
+            let out =
+                self.pass(reference, sides, Gress::Egress, &departure, &out.bytes, None, &mut counts)?;
             counts.sent += usize::from(out.verdict == tree::Verdict::Forward);
             Ok(())
         })();

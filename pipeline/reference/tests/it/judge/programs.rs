@@ -57,7 +57,7 @@ fn shipped(stage: &dyn StageProgram, inputs: u64) -> Result<Counts, Failed> {
     let twin = renamed(&lowered, &program);
     let chip = ChipSpec::tofino2();
     let ports = PortMap::default_for(&chip).unwrap();
-    let placement = place(&twin, &chip).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let placement = place(&lowered, &chip).unwrap_or_else(|error| panic!("{name}: {error}"));
     let setup = stage.default_setup(&twin, &ports).unwrap();
     let control = Hunted::entries(&twin, setup.ops).unwrap();
     let catalogue = sluice_programs::catalogue();

@@ -49,7 +49,10 @@ fn headers_keep_fields_while_they_are_invalid() {
         apply("hdr.i.setInvalid(); hdr.o.x = (bit<32>)hdr.i.a; if (!hdr.i.isValid()) { hdr.o.y = 1; }"),
         [0x12, 1]
     );
-    assert_eq!(apply("hdr.i.setInvalid(); hdr.i.a = 1; hdr.i.setValid(); hdr.o.x = (bit<32>)hdr.i.a;"), [1, 0]);
+    assert_eq!(
+        apply("hdr.i.setInvalid(); hdr.i.a = 1; hdr.i.setValid(); hdr.o.x = (bit<32>)hdr.i.a;"),
+        [1, 0]
+    );
     assert_eq!(
         apply("in_h copy = hdr.i; copy.a = 0; if (copy != hdr.i) { hdr.o.x = 1; } copy.setInvalid(); hdr.i = copy;
                if (!hdr.i.isValid()) { hdr.o.y = 2; }"),
@@ -80,7 +83,10 @@ fn switch_takes_actions_and_numbers() {
         table t { key = { hdr.i.a : exact; } actions = { one; two; } default_action = one();
                   const entries = { 0x12 : two(); } }";
     assert_eq!(
-        apply_with(locals, "switch (t.apply().action_run) { one : { hdr.o.x = 1; } two : { hdr.o.x = 2; } default : { hdr.o.x = 3; } }"),
+        apply_with(
+            locals,
+            "switch (t.apply().action_run) { one : { hdr.o.x = 1; } two : { hdr.o.x = 2; } default : { hdr.o.x = 3; } }"
+        ),
         [2, 0]
     );
 }

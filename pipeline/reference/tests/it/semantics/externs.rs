@@ -58,7 +58,8 @@ fn orders_of_unsigned_sums_in_register_actions_do_not_wrap() {
 fn hashes_read_fields_in_order() {
     let locals = "Hash<bit<16>>(HashAlgorithm_t.IDENTITY) same; Hash<bit<32>>(HashAlgorithm_t.CRC32) crc;";
     // CRC-32 of the bytes 12 f0 80 01 01 02 03 04 by zlib.
-    let crc = apply_with(locals, "hdr.o.x = (bit<32>)same.get({ hdr.i.b, hdr.i.a }); hdr.o.y = crc.get(hdr.i);");
+    let crc =
+        apply_with(locals, "hdr.o.x = (bit<32>)same.get({ hdr.i.b, hdr.i.a }); hdr.o.y = crc.get(hdr.i);");
     assert_eq!(crc, [0xf012, CRC]);
 }
 
@@ -133,10 +134,10 @@ fn requests_of_deparsers() {
     };
     let out = parts.passes(&[&PACKET], &mut Nothing).remove(0);
     let requests: Vec<_> = out.requests.iter().map(|one| (one.kind, one.data.as_slice())).collect();
-    assert_eq!(requests, [
-        (RequestKind::Mirror { session: 9 }, &[0x12][..]),
-        (RequestKind::Digest, &[0, 0, 9, 0][..])
-    ]);
+    assert_eq!(
+        requests,
+        [(RequestKind::Mirror { session: 9 }, &[0x12][..]), (RequestKind::Digest, &[0, 0, 9, 0][..])]
+    );
     assert!(!out.mirrors_output);
     let again = Parts { apply: "dprsr.resubmit_type = 1;", ..parts };
     assert_eq!(again.passes(&[&PACKET], &mut Nothing)[0].verdict, Verdict::Resubmit);
@@ -155,16 +156,24 @@ impl Outside for Counting {
 
 #[test]
 fn random_numbers_are_the_callers() {
-    let parts = Parts { locals: "Random<bit<8>>() coin;", apply: "hdr.o.x = (bit<32>)coin.get();", ..Parts::default() };
+    let parts = Parts {
+        locals: "Random<bit<8>>() coin;",
+        apply: "hdr.o.x = (bit<32>)coin.get();",
+        ..Parts::default()
+    };
     assert_eq!(parts.passes(&[&PACKET], &mut Counting(40))[0].bytes[3], 41);
     let tree = parts.tree();
-    let missing = tree.reference().pass(&PassIn::new(Gress::Ingress, 5, PACKET.to_vec()), &mut Nothing).unwrap_err();
+    let missing =
+        tree.reference().pass(&PassIn::new(Gress::Ingress, 5, PACKET.to_vec()), &mut Nothing).unwrap_err();
     assert_eq!(missing.to_string(), "the reference interpreter does not have a random number");
 }
 
 #[test]
 fn functions() {
-    assert_eq!(apply("hdr.o.x = max(hdr.i.d, 7); hdr.o.y = (bit<32>)min(hdr.i.a, hdr.i.b);"), [0x0102_0304, 0x12]);
+    assert_eq!(
+        apply("hdr.o.x = max(hdr.i.d, 7); hdr.o.y = (bit<32>)min(hdr.i.a, hdr.i.b);"),
+        [0x0102_0304, 0x12]
+    );
     assert_eq!(apply("hdr.o.x = sizeInBytes(hdr.i); hdr.o.y = (bit<32>)hdr.i.minSizeInBits();"), [8, 64]);
     // (d ++ d) >> 8 rotates by a byte.
     assert_eq!(apply("funnel_shift_right(hdr.o.x, hdr.i.d, hdr.i.d, 8);"), [0x0401_0203, 0]);

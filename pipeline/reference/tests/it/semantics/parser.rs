@@ -17,7 +17,10 @@ fn taken(parse: &str) -> u32 {
 fn the_first_case_that_matches_is_taken() {
     assert_eq!(taken("select(hdr.i.a) { 0x12 : one; _ : two; }"), 1);
     assert_eq!(taken("select(hdr.i.a) { 0x02 &&& 0x0f : two; 0x12 : one; default : three; }"), 2);
-    assert_eq!(taken("select(hdr.i.a, hdr.i.b) { (0x12, 0) : one; (0x10 .. 0x20, 0xf0) : two; default : three; }"), 2);
+    assert_eq!(
+        taken("select(hdr.i.a, hdr.i.b) { (0x12, 0) : one; (0x10 .. 0x20, 0xf0) : two; default : three; }"),
+        2
+    );
     assert_eq!(taken("select(hdr.i.a, hdr.i.b) { (_, 0x10 &&& 0x10) : three; default : one; }"), 3);
 }
 
@@ -105,20 +108,26 @@ fn value_sets_have_members_of_the_control_plane() {
 
 #[test]
 fn packets_that_end_early_are_dropped_or_shown() {
-    let short = |apply: &str| {
-        Parts { apply, ..Parts::default() }.passes(&[&PACKET[..5]], &mut Nothing).remove(0)
-    };
+    let short =
+        |apply: &str| Parts { apply, ..Parts::default() }.passes(&[&PACKET[..5]], &mut Nothing).remove(0);
     // Bit 1: partial header; bit 5: an extractor of Tofino without bytes.
     assert_eq!(short("").verdict, Verdict::ParserError(0x22));
     let seen = short("hdr.o.x = (bit<32>)prsr.parser_err; if (hdr.i.isValid()) { hdr.o.y = 1; }");
-    assert_eq!((seen.verdict, seen.bytes), (Verdict::Forward, vec![0, 0, 0, 0x22, 0, 0, 0, 0, 0x12, 0xf0, 0x80, 1, 1]));
+    assert_eq!(
+        (seen.verdict, seen.bytes),
+        (Verdict::Forward, vec![0, 0, 0, 0x22, 0, 0, 0, 0, 0x12, 0xf0, 0x80, 1, 1])
+    );
     let parts = Parts { parse: "select(hdr.i.a) { 1 : accept; }", ..Parts::default() };
     assert_eq!(parts.passes(&[&PACKET], &mut Nothing)[0].verdict, Verdict::ParserError(1));
 }
 
 #[test]
 fn a_header_is_extracted_once_on_tofino() {
-    let parts = Parts { parse: "again;", states: "state again { pkt.extract(hdr.i); transition accept; }", ..Parts::default() };
+    let parts = Parts {
+        parse: "again;",
+        states: "state again { pkt.extract(hdr.i); transition accept; }",
+        ..Parts::default()
+    };
     let packet = [PACKET, PACKET].concat();
     assert_eq!(parts.passes(&[&packet], &mut Nothing)[0].verdict, Verdict::ParserError(0x100));
 }

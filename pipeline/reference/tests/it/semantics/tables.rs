@@ -21,7 +21,7 @@ fn looked_up(key: &str, entries: &[(Keys<'_>, u32, &str)]) -> [u32; 2] {
     let tree = parts.tree();
     let mut reference = tree.reference();
     for (keys, priority, value) in entries {
-        let call = NamedCall { action: "put", args: vec![(Some("v"), value)] };
+        let call = NamedCall { action: "put", args: vec![(Some("v"), *value)] };
         reference.add(&NamedEntry { table: "t", keys: keys.to_vec(), priority: *priority, call }).unwrap();
     }
     results(&mut reference)
@@ -42,8 +42,11 @@ fn exact_keys() {
 
 #[test]
 fn the_longest_prefix_wins() {
-    let entries: [(Keys<'_>, u32, &str); 3] =
-        [(&[("d", "0x01000000/8")], 0, "8"), (&[("d", "0x01020000/16")], 0, "16"), (&[("d", "0x01030000/16")], 0, "0")];
+    let entries: [(Keys<'_>, u32, &str); 3] = [
+        (&[("d", "0x01000000/8")], 0, "8"),
+        (&[("d", "0x01020000/16")], 0, "16"),
+        (&[("d", "0x01030000/16")], 0, "0"),
+    ];
     assert_eq!(looked_up("hdr.i.d : lpm;", &entries), [16, 1]);
     assert_eq!(looked_up("hdr.i.d : lpm;", &[(&[], 0, "9")]), [9, 1]);
 }
@@ -61,7 +64,8 @@ fn the_lowest_priority_wins_then_the_first_entry() {
 
 #[test]
 fn ranges() {
-    let entries: [(Keys<'_>, u32, &str); 2] = [(&[("a", "0..0x11")], 1, "1"), (&[("a", "0x12..0x20")], 2, "2")];
+    let entries: [(Keys<'_>, u32, &str); 2] =
+        [(&[("a", "0..0x11")], 1, "1"), (&[("a", "0x12..0x20")], 2, "2")];
     assert_eq!(looked_up("hdr.i.a : range;", &entries), [2, 1]);
 }
 
@@ -72,8 +76,14 @@ fn constant_entries_are_taken_in_order() {
         apply_with(&table(key, &properties), "t.apply();")
     };
     assert_eq!(with("hdr.i.a : ternary;", "0x10 &&& 0xf0 : put(1); 0x12 : put(2);"), [1, 0]);
-    assert_eq!(with("hdr.i.a : exact; hdr.i.b : exact;", "(0x12, 0) : put(1); (0x12, 0xf0) : add(3);"), [0, 3]);
-    assert_eq!(with("hdr.i.d : lpm;", "0x01000000 &&& 0xff000000 : put(1); 0x01020000 &&& 0xffff0000 : put(2);"), [2, 0]);
+    assert_eq!(
+        with("hdr.i.a : exact; hdr.i.b : exact;", "(0x12, 0) : put(1); (0x12, 0xf0) : add(3);"),
+        [0, 3]
+    );
+    assert_eq!(
+        with("hdr.i.d : lpm;", "0x01000000 &&& 0xff000000 : put(1); 0x01020000 &&& 0xffff0000 : put(2);"),
+        [2, 0]
+    );
     assert_eq!(with("hdr.i.a : exact;", "7 : put(1);"), [0xff, 0]);
 }
 
@@ -107,8 +117,8 @@ fn groups_choose_members_by_a_hash() {
     use sluice_reference::{ActionCall, Entry, Match, TableState, Then};
     let locals = "action put(bit<32> v) { hdr.o.x = v; }
         ActionProfile(16) profile; Hash<bit<16>>(HashAlgorithm_t.IDENTITY) hash;
-        ActionSelector(profile, hash, SelectorMode_t.FAIR, 8, 4) selector;
-        table t { key = { hdr.i.a : exact; hdr.i.c : selector; } actions = { put; } implementation = selector; }";
+        ActionSelector(profile, hash, SelectorMode_t.FAIR, 8, 4) chooser;
+        table t { key = { hdr.i.a : exact; hdr.i.c : selector; } actions = { put; } implementation = chooser; }";
     let parts = Parts { locals, apply: "t.apply();", ..Parts::default() };
     let tree = parts.tree();
     let mut reference = tree.reference();

@@ -47,10 +47,10 @@ fn slices_are_read_and_written() {
 
 #[test]
 fn values_are_joined_and_cast() {
-    assert_eq!(apply("hdr.o.x = hdr.i.a ++ hdr.i.b ++ hdr.i.c; hdr.o.y = (bit<32>)(hdr.i.d[3:0] ++ 4w5);"), [
-        0x12f0_8001,
-        0x45
-    ]);
+    assert_eq!(
+        apply("hdr.o.x = hdr.i.a ++ hdr.i.b ++ hdr.i.c; hdr.o.y = (bit<32>)(hdr.i.d[3:0] ++ 4w5);"),
+        [0x12f0_8001, 0x45]
+    );
     assert_eq!(
         apply("bool t = hdr.i.a == 0x12; hdr.o.x = (bit<32>)(bit<1>)t; hdr.o.y = (bit<32>)(bit<4>)hdr.i.d;"),
         [1, 4]
@@ -64,7 +64,10 @@ fn bits_are_combined_and_shifted() {
         [0xfefd_fcfb, 0x0102_03fb]
     );
     assert_eq!(apply("hdr.o.x = hdr.i.d << 28; hdr.o.y = hdr.i.d >> hdr.i.a;"), [0x4000_0000, 0x40]);
-    assert_eq!(apply("hdr.o.x = hdr.i.d << hdr.i.b; hdr.o.y = (hdr.i.a > 3 ? hdr.i.d : 7);"), [0, 0x0102_0304]);
+    assert_eq!(
+        apply("hdr.o.x = hdr.i.d << hdr.i.b; hdr.o.y = (hdr.i.a > 3 ? hdr.i.d : 7);"),
+        [0, 0x0102_0304]
+    );
 }
 
 #[test]
@@ -97,7 +100,10 @@ fn the_second_operand_is_not_evaluated_without_need() {
     let table = "action one() { hdr.o.y = hdr.o.y + 1; }
         table t { actions = { one; } default_action = one(); }";
     assert_eq!(
-        apply_with(table, "if (hdr.i.a == 0 && t.apply().miss) { hdr.o.x = 1; } if (hdr.i.a != 0 || t.apply().hit) { hdr.o.x = 2; }"),
+        apply_with(
+            table,
+            "if (hdr.i.a == 0 && t.apply().miss) { hdr.o.x = 1; } if (hdr.i.a != 0 || t.apply().hit) { hdr.o.x = 2; }"
+        ),
         [2, 0]
     );
 }
