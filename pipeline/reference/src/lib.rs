@@ -10,7 +10,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `reference` | [`Reference`]: a program, its entries ([`Control`]), registers and counters |
-//! | `pass` | a pass through a gress: [`PassIn`], the three blocks, [`PassOut`] |
+//! | `pass`, `blocks` | a pass through a gress: [`PassIn`], parser, control and deparser, [`PassOut`] |
 //! | `device` | [`Device`]: ports, sessions and groups around the passes, without time |
 //! | `names`, `text` | entries whose parts have names, and values as text |
 //! | `run` | the state of a pass: variables, packet, requests |
@@ -32,6 +32,7 @@
 //! What the interpreter does not have is [`Unsupported`], never a guess.
 
 mod bits;
+mod blocks;
 mod call;
 mod control;
 mod device;
