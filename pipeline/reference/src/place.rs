@@ -102,14 +102,17 @@ impl Run<'_, '_> {
 
     /// Returns the value at a place.
     pub(crate) fn get(&self, place: &Place) -> Value {
-        let mut value = self.frames[place.frame].vars.get(&place.root).cloned().unwrap_or(Value::Nothing);
+        let mut whole = self.frames[place.frame].vars.get(&place.root);
+        let mut bits: Option<Value> = None;
         for step in &place.steps {
-            value = match step {
-                Step::Part(at) => value.parts().get(*at).cloned().unwrap_or(Value::Nothing),
-                Step::Slice(hi, lo) => slice(&value, *hi, *lo),
-            };
+            match step {
+                Step::Part(at) => whole = whole.and_then(|value| value.parts().get(*at)),
+                Step::Slice(hi, lo) => {
+                    bits = bits.as_ref().or(whole).map(|value| slice(value, *hi, *lo));
+                }
+            }
         }
-        value
+        bits.or_else(|| whole.cloned()).unwrap_or(Value::Nothing)
     }
 
     /// Returns true if a part of an invalid header is at a place.

@@ -8,6 +8,7 @@ mod entries;
 mod programs;
 mod record;
 mod state;
+mod switch;
 
 use crate::tree::Tree;
 use around::Around;

@@ -15,7 +15,7 @@ use sluice_fuzz::{Case, Limits};
 use sluice_ir::Program;
 use sluice_p4::lower::findings;
 use sluice_p4::write::write;
-use sluice_place::place;
+use sluice_place::{Placement, place};
 use std::collections::BTreeMap;
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -49,27 +49,50 @@ fn renamed(lowered: &Program, of: &Program) -> Program {
     twin
 }
 
+/// A shipped program as P4, lowered and placed, with its default entries.
+pub(super) struct Shipped {
+    pub(super) tree: Tree,
+    pub(super) lowered: Program,
+    pub(super) placement: Placement,
+    pub(super) control: ControlState,
+    pub(super) ports: PortMap,
+    twin: Program,
+}
+
+impl Shipped {
+    /// Writes a program as P4 and reads it back.
+    pub(super) fn of(stage: &dyn StageProgram) -> Shipped {
+        let name = stage.name();
+        let program = stage.build(&stage.hunt()).unwrap();
+        let mut tree = Tree::of(&write(&program).unwrap(), Architecture::T2na).unwrap();
+        let lowered = tree.parsed.lower(Architecture::T2na).unwrap().program;
+        let twin = renamed(&lowered, &program);
+        let chip = ChipSpec::tofino2();
+        let ports = PortMap::default_for(&chip).unwrap();
+        let placement = place(&lowered, &chip).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let setup = stage.default_setup(&twin, &ports).unwrap();
+        let control = Hunted::entries(&twin, setup.ops).unwrap();
+        Shipped { tree, lowered, placement, control, ports, twin }
+    }
+
+    /// Returns the packets of an input of the hunt, by port and bytes.
+    pub(super) fn packets(&self, number: u64) -> Vec<(u16, Vec<u8>)> {
+        let catalogue = sluice_programs::catalogue();
+        let (twin, placement) = (self.twin.clone(), self.placement.clone());
+        let (ports, control) = (self.ports.clone(), self.control.clone());
+        let hunted = Hunted::new(&catalogue, twin, placement, ports, control, Vec::new);
+        let input = Maker::new(&hunted).input(11, number, &Corpus::default());
+        input.shots.iter().map(|shot| (shot.port, shot.bytes.clone())).collect()
+    }
+}
+
 fn shipped(stage: &dyn StageProgram, inputs: u64) -> Result<Counts, Failed> {
-    let name = stage.name();
-    let program = stage.build(&stage.hunt()).unwrap();
-    let mut tree = Tree::of(&write(&program).unwrap(), Architecture::T2na).unwrap();
-    let lowered = tree.parsed.lower(Architecture::T2na).unwrap().program;
-    let twin = renamed(&lowered, &program);
-    let chip = ChipSpec::tofino2();
-    let ports = PortMap::default_for(&chip).unwrap();
-    let placement = place(&lowered, &chip).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let setup = stage.default_setup(&twin, &ports).unwrap();
-    let control = Hunted::entries(&twin, setup.ops).unwrap();
-    let catalogue = sluice_programs::catalogue();
-    let hunted = Hunted::new(&catalogue, twin, placement.clone(), ports, control.clone(), Vec::new);
-    let (maker, corpus) = (Maker::new(&hunted), Corpus::default());
-    let subject = Subject { tree: &tree, program: &lowered, placement: &placement, control: &control };
+    let shipped = Shipped::of(stage);
+    let Shipped { tree, lowered: program, placement, control, .. } = &shipped;
+    let subject = Subject { tree, program, placement, control };
     let mut counts = Counts::default();
     for number in 0..inputs {
-        let input = maker.input(11, number, &corpus);
-        let packets: Vec<(u16, Vec<u8>)> =
-            input.shots.iter().map(|shot| (shot.port, shot.bytes.clone())).collect();
-        counts += subject.judge(&packets)?;
+        counts += subject.judge(&shipped.packets(number))?;
     }
     Ok(counts)
 }
