@@ -12,14 +12,14 @@ pub trait Outside {
         None
     }
 
-    /// Returns the result of a low-pass filter or of a WRED unit for a value.
+    /// Returns the result of a low-pass filter for a value; of a WRED unit 1 to drop the packet, else 0.
     fn filter(&mut self, _object: &str, _index: u64, _value: &BigInt) -> Option<BigInt> {
         None
     }
 
-    /// Returns the colour of a packet of this many bytes: 0 green, 1 yellow, 3 red.
-    fn colour(&mut self, _object: &str, _index: u64, _bytes: u64) -> u8 {
-        0
+    /// Returns the colour of a packet of this many bytes, which had a colour before: 0 green, 1 yellow, 3 red.
+    fn colour(&mut self, _object: &str, _index: u64, _bytes: u64, before: u8) -> u8 {
+        before
     }
 
     /// Returns the member of a group that a hash selects; `Some(None)` if the group has none.

@@ -31,9 +31,10 @@ impl Run<'_, '_> {
 
     /// Asks a meter for the packet's colour; without a cell the result is 0.
     pub(crate) fn meter(&mut self, method: Method<'_>, index: Option<u64>) -> Res<Value> {
+        let before = self.argument_number(method, "color")? as u8;
         let Some(index) = index else { return Ok(Value::number(0)) };
         let name = self.core.program.pipe.objects[method.object].name.as_str();
-        let colour = self.outside.colour(name, index, self.input.length);
+        let colour = self.outside.colour(name, index, self.input.length, before);
         let coded = match colour {
             0 => "green",
             1 => "yellow",
@@ -51,6 +52,9 @@ impl Run<'_, '_> {
         let Some(index) = index else { return Ok(Value::number(0)) };
         let name = self.core.program.pipe.objects[method.object].name.as_str();
         let result: Option<BigInt> = self.outside.filter(name, index, &value);
-        result.map(Value::Number).ok_or_else(|| unsupported(at, "a low-pass filter"))
+        let result = result.ok_or_else(|| unsupported(at, "a low-pass filter"))?;
+        let coded = if result == BigInt::from(0) { "no_drop_value" } else { "drop_value" };
+        let code = self.core.program.made_with_number(method.object, coded);
+        Ok(code.map_or(Value::Number(result), Value::number))
     }
 }

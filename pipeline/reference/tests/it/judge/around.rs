@@ -59,8 +59,8 @@ impl Outside for Around<'_> {
         self.ask(object, index, input).map(BigInt::from)
     }
 
-    fn colour(&mut self, object: &str, index: u64, _: u64) -> u8 {
-        self.ask(object, index, 0).unwrap_or(0) as u8
+    fn colour(&mut self, object: &str, index: u64, _: u64, before: u8) -> u8 {
+        self.ask(object, index, before.into()).unwrap_or(0) as u8
     }
 
     fn member(&mut self, table: &str, group: u32, hash: u64) -> Option<Option<u32>> {

@@ -34,7 +34,8 @@ impl Sink for Log {
 
 /// Sends the packets of one input through both devices; returns the number of sent packets.
 fn same(name: &str) -> usize {
-    let shipped = programs::Shipped::of(sluice_programs::catalogue().get(name).unwrap());
+    let catalogue = sluice_programs::catalogue();
+    let shipped = programs::Shipped::of(catalogue.get(name).unwrap().as_ref());
     let packets = shipped.packets(0);
     let mut reference = shipped.tree.reference();
     entries::convert(&shipped.lowered, &shipped.control, &mut reference).unwrap();

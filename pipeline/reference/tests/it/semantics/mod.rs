@@ -73,8 +73,8 @@ impl Parts<'_> {
     fn tree(self) -> Tree {
         let parse = if self.parse.is_empty() { "accept;" } else { self.parse };
         let text = PROGRAM
-            .replace("PARSERLOCALS", self.parser_locals)
             .replace("DEPARSERLOCALS", self.deparser_locals)
+            .replace("PARSERLOCALS", self.parser_locals)
             .replace("TOP", self.top)
             .replace("DEPARSE", self.deparse)
             .replace("PARSE", parse)
