@@ -4,7 +4,7 @@ use crate::outside::Outside;
 use crate::pass::{Gress, PassIn, PassOut, RequestKind, Verdict};
 use crate::reference::Reference;
 use crate::stop::Unsupported;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sluice_p4::source::Span;
 use std::collections::VecDeque;
 
@@ -43,6 +43,10 @@ pub struct Fate {
 /// Ports, mirror sessions and multicast groups of a device.
 #[derive(Clone, Debug, Default)]
 pub struct Device {
+    /// The ports that exist; `None` for all. A packet to another port is lost.
+    pub ports: Option<FxHashSet<u16>>,
+    /// Fields of the intrinsic metadata of every pass, such as timestamps.
+    pub fields: Vec<(String, u64)>,
     /// Ports whose packets enter ingress again.
     pub recirculation: Vec<u16>,
     /// Mirror sessions by number.
@@ -63,7 +67,7 @@ impl Device {
     /// Sends a packet through a program.
     ///
     /// # Errors
-    /// As of [`Reference::pass`], and if a copy has no session or a packet never leaves.
+    /// As of [`Reference::pass`], and if a packet never leaves.
     pub fn send(
         &self,
         program: &mut Reference<'_>,
@@ -80,9 +84,9 @@ impl Device {
                 continue;
             }
             let out = program.pass(&input, outside)?;
-            self.copies(&input, &out, &mut work, &mut fate)?;
+            self.copies(&input, &out, &mut work, &mut fate);
             match (input.gress, out.verdict) {
-                (Gress::Ingress, Verdict::Forward) => self.queue(&out, &mut work)?,
+                (Gress::Ingress, Verdict::Forward) => self.queue(&out, &mut work, &mut fate)?,
                 (Gress::Egress, Verdict::Forward) => self.leave(input.port, out.bytes, &mut work, &mut fate),
                 (_, Verdict::Resubmit) => {
                     let data = out.requests.iter().find(|request| request.kind == RequestKind::Resubmit);
@@ -98,17 +102,20 @@ impl Device {
     /// Returns the ingress pass of a packet that arrives.
     fn arrival(&self, port: u16, bytes: Vec<u8>) -> Step {
         let port_metadata = self.port_metadata.get(&port).cloned().unwrap_or_default();
-        Step { input: PassIn { port_metadata, ..PassIn::new(Gress::Ingress, port, bytes) }, bypass: false }
+        let fields = self.fields.clone();
+        let input = PassIn { port_metadata, fields, ..PassIn::new(Gress::Ingress, port, bytes) };
+        Step { input, bypass: false }
     }
 
     /// Returns the egress pass of a packet.
     fn departure(&self, port: u16, bytes: Vec<u8>, fields: &[(&str, u64)]) -> PassIn {
-        let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let own = fields.iter().map(|(name, value)| ((*name).to_owned(), *value));
+        let fields = own.chain(self.fields.iter().cloned()).collect();
         PassIn { fields, ..PassIn::new(Gress::Egress, port, bytes) }
     }
 
     /// Sends a packet from ingress to its port, and copies to the members of its groups.
-    fn queue(&self, out: &PassOut, work: &mut VecDeque<Step>) -> Result<(), Unsupported> {
+    fn queue(&self, out: &PassOut, work: &mut VecDeque<Step>, fate: &mut Fate) -> Result<(), Unsupported> {
         if out.field("copy_to_cpu") == 1 {
             return Err(refused("a copy to the CPU"));
         }
@@ -120,6 +127,10 @@ impl Device {
         }
         let unicast = out.port.map(|port| (port, 0));
         for (port, rid) in unicast.into_iter().chain(members) {
+            if !self.has(port) {
+                fate.lost.push(Verdict::NoPort);
+                continue;
+            }
             let fields = [("egress_qid", qid), ("egress_cos", cos), ("egress_rid", rid.into())];
             let input = self.departure(port, out.bytes.clone(), &fields);
             work.push_back(Step { input, bypass });
@@ -128,21 +139,14 @@ impl Device {
     }
 
     /// Makes the mirror copies and digests of a pass.
-    fn copies(
-        &self,
-        input: &PassIn,
-        out: &PassOut,
-        work: &mut VecDeque<Step>,
-        fate: &mut Fate,
-    ) -> Result<(), Unsupported> {
+    fn copies(&self, input: &PassIn, out: &PassOut, work: &mut VecDeque<Step>, fate: &mut Fate) {
         for request in &out.requests {
             match request.kind {
                 RequestKind::Digest => fate.digests.push(request.data.clone()),
                 RequestKind::Resubmit => {}
                 RequestKind::Mirror { session } => {
-                    let Some(session) = self.sessions.get(&session) else {
-                        return Err(refused("a copy for a mirror session that is not set"));
-                    };
+                    // A session that is not set drops its copies.
+                    let Some(session) = self.sessions.get(&session) else { continue };
                     let packet = if out.mirrors_output { &out.bytes } else { &input.bytes };
                     let most = session.most.unwrap_or(packet.len()).min(packet.len());
                     let mut bytes = request.data.clone();
@@ -152,7 +156,11 @@ impl Device {
                 }
             }
         }
-        Ok(())
+    }
+
+    /// Returns true if a port exists.
+    fn has(&self, port: u16) -> bool {
+        self.recirculation.contains(&port) || self.ports.as_ref().is_none_or(|ports| ports.contains(&port))
     }
 
     /// Sends a packet on a port; packets on a recirculation port enter ingress again.

@@ -26,7 +26,7 @@ pub struct NamedEntry<'e> {
     pub table: &'e str,
     /// Names of keys and their conditions as text. Keys that are left out match everything.
     pub keys: Vec<(&'e str, &'e str)>,
-    /// Priority, the lowest first.
+    /// Priority among entries of a table with a ternary or range key, the lowest first. Other tables ignore it.
     pub priority: u32,
     /// The action.
     pub call: NamedCall<'e>,
@@ -133,7 +133,9 @@ impl Reference<'_> {
             };
         }
         let call = self.call_named(table, &entry.call)?;
-        let entry = Entry { keys, priority: entry.priority, then: Then::Call(call) };
+        let ordered = columns.iter().any(|column| matches!(column.kind.as_str(), "ternary" | "range"));
+        let priority = if ordered { entry.priority } else { 0 };
+        let entry = Entry { keys, priority, then: Then::Call(call) };
         let entries = &mut self.control.tables.entry(table).or_default().entries;
         let same = entries.iter_mut().find(|one| one.keys == entry.keys && one.priority == entry.priority);
         match same {

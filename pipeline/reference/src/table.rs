@@ -81,6 +81,8 @@ impl<'a> Run<'_, 'a> {
             .map(|key| key.value.as_number().map(|number| (number, key.width)))
             .collect::<Option<_>>()
             .ok_or_else(|| unsupported(Span::NONE, "this key of a table"))?;
+        // Beside a ternary or range key, priorities decide.
+        let ordered = self.is_ordered(of);
         let entries = self.core.control.tables.get(&table).map(|table| table.entries.as_slice());
         let matching = entries.unwrap_or_default().iter().enumerate().filter(|(_, entry)| {
             entry.keys.len() == numbers.len()
@@ -88,15 +90,21 @@ impl<'a> Run<'_, 'a> {
         });
         let best = matching.min_by_key(|(at, entry)| {
             let prefix = entry.keys.iter().map(crate::control::Match::prefix).max().unwrap_or(0);
+            let prefix = if ordered { 0 } else { prefix };
             (Reverse(prefix), entry.priority, *at)
         });
         Ok(best.map(|(at, entry)| Found::Entry(at, entry.then.clone())))
     }
 
+    /// Returns true if a table has a ternary or range key.
+    fn is_ordered(&self, of: &TableDecl) -> bool {
+        let mut elements = of.key.iter().flat_map(|key| &key.elements);
+        elements.any(|element| matches!(self.ast.text(element.match_kind), "ternary" | "range"))
+    }
+
     /// Returns the length of the prefix of an entry that the program states. Beside a ternary or range key, order decides.
     fn constant_prefix(&mut self, of: &'a TableDecl, parts: &'a [ExprId], keys: &[Key]) -> Res<u32> {
-        let elements = || of.key.iter().flat_map(|key| &key.elements);
-        if elements().any(|element| matches!(self.ast.text(element.match_kind), "ternary" | "range")) {
+        if self.is_ordered(of) {
             return Ok(0);
         }
         let parts = match parts {
@@ -106,8 +114,9 @@ impl<'a> Run<'_, 'a> {
             },
             parts => parts,
         };
+        let elements = of.key.iter().flat_map(|key| &key.elements);
         let mut longest = 0;
-        for ((element, part), key) in elements().zip(parts).zip(keys) {
+        for ((element, part), key) in elements.zip(parts).zip(keys) {
             if self.ast.text(element.match_kind) != "lpm" {
                 continue;
             }

@@ -1,7 +1,6 @@
 //! Tests of the interpreter: values computed by hand, and programs on which the other steps must agree with it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod judge;
-mod packet_tests;
+mod scratch;
 mod semantics;
 mod tree;

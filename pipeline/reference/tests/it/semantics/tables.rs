@@ -137,3 +137,13 @@ fn groups_choose_members_by_a_hash() {
     // Nobody chooses.
     assert!(reference.pass(&PassIn::new(Gress::Ingress, 5, PACKET.to_vec()), &mut Nothing).is_err());
 }
+
+#[test]
+fn an_entry_with_the_same_keys_replaces_the_first() {
+    let entries: [(Keys<'_>, u32, &str); 2] =
+        [(&[("d", "0x01000000/8")], 1, "1"), (&[("d", "0x01000000/8")], 2, "2")];
+    assert_eq!(looked_up("hdr.i.d : lpm;", &entries), [2, 1]);
+    let entries: [(Keys<'_>, u32, &str); 2] =
+        [(&[("d", "0x01******")], 1, "1"), (&[("d", "0x01******")], 2, "2")];
+    assert_eq!(looked_up("hdr.i.d : ternary;", &entries), [1, 1]);
+}
