@@ -7,14 +7,15 @@ use crate::open::p4;
 use crate::open::resolve;
 use crate::open::target::{Placing, Target};
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::StageProgram;
 use sluice_ir::Program;
 use sluice_ir::verify::{Severity, for_chip};
 use sluice_place::report::Report;
-use sluice_program_file::p4::P4Reading;
-use sluice_program_file::{FileError, Mistake, ProgramFile};
+use sluice_program_file::p4::{P4Reading, PASSES, by_kind, core_after};
+use sluice_program_file::{FileError, Mistake, OpenError, ProgramFile};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,10 +27,23 @@ pub(crate) struct CheckArgs {
     /// Place the program, too; exit code 1 if it does not fit
     #[arg(long)]
     place: bool,
+    /// Print the author's declarations of a P4 program as a pass of the core leaves them; `source` is before the first
+    #[arg(long, value_name = "PASS", value_parser = dumps(), conflicts_with = "place")]
+    dump: Option<String>,
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
     placing: Placing,
+}
+
+/// The name of the tree before the first pass.
+const SOURCE: &str = "source";
+
+/// Returns what `--dump` takes, with the job of each pass.
+fn dumps() -> PossibleValuesParser {
+    let source = PossibleValue::new(SOURCE).help("the program as it was read");
+    let passes = PASSES.iter().map(|pass| PossibleValue::new(pass.name).help(pass.job));
+    PossibleValuesParser::new(std::iter::once(source).chain(passes))
 }
 
 /// A file as far as its mistakes allow.
@@ -50,6 +64,9 @@ struct Checked {
 pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.target.chip)?;
     let origin = args.file.display().to_string();
+    if let Some(pass) = &args.dump {
+        return dump(args, &chip, if pass == SOURCE { "" } else { pass });
+    }
     let checked = if p4::is_p4(&args.file) { of_p4(args, &chip)? } else { of_sluice(args, &origin, &chip)? };
     let mut out = terminal::results(as_json);
     let mut value = json!({
@@ -93,6 +110,20 @@ pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
     if reason.is_some() { Err(Failure::Property) } else { Ok(()) }
 }
 
+/// Prints a P4 program as a pass leaves it.
+fn dump(args: &CheckArgs, chip: &ChipSpec, pass: &str) -> Result<(), Failure> {
+    if !p4::is_p4(&args.file) {
+        let text = format!("--dump: `{}` is no P4 program", args.file.display());
+        return Err(Failure::with_help(text, "the passes of the core are those of P4"));
+    }
+    let p4 = &args.target.p4;
+    p4.check(chip)?;
+    let text = core_after(&p4.disk(), &args.file.display().to_string(), &p4.options(chip), pass);
+    let text = text.map_err(|error| Failure::snippets(&error.text))?;
+    write!(terminal::results(false), "{text}")?;
+    Ok(())
+}
+
 fn of_p4(args: &CheckArgs, chip: &ChipSpec) -> Result<Checked, Failure> {
     if let Some((key, _)) = args.target.sets.first() {
         return Err(Failure::with_help(
@@ -105,12 +136,18 @@ fn of_p4(args: &CheckArgs, chip: &ChipSpec) -> Result<Checked, Failure> {
     let (disk, options) = (p4.disk(), p4.options(chip));
     let reading = P4Reading::read(&disk, &args.file.display().to_string(), &options);
     let all = reading.warnings();
-    let (count, warnings) = (all.len(), all.join("\n").trim_end().to_owned());
-    if reading.program().is_none() && count > 0 {
-        terminal::note(format_args!("{warnings}\n"));
-    }
+    let (count, warnings) = (all.len(), by_kind(&all));
+    let program = reading.legal(&disk, &options).cloned().map_err(|mut error| {
+        // The errors come first.
+        if let OpenError::Mistakes { error, .. } = &mut error
+            && count > 0
+        {
+            error.text = format!("{}\n\n{warnings}", error.text.trim_end());
+        }
+        Failure::from(error)
+    });
     Ok(Checked {
-        program: reading.legal(&disk, &options).cloned().map_err(Failure::from),
+        program,
         warnings,
         count,
         findings: reading.findings().iter().map(json_of_p4).collect(),

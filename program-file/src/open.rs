@@ -2,7 +2,7 @@
 
 use crate::error::FileError;
 use crate::file::{ProgramFile, is_file};
-use crate::p4::{P4Program, P4Reading, is_p4};
+use crate::p4::{P4Program, P4Reading, by_kind, is_p4};
 use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::{Catalogue, StageProgram, UnknownProgram};
 use sluice_ir::Program;
@@ -92,7 +92,7 @@ impl Opened {
         if is_p4(Path::new(file)) {
             let reading = P4Reading::read(loader, file, options);
             let program = Box::new(reading.stage(loader, options)?);
-            return Ok((Opened::P4(program), reading.warnings().join("\n").trim_end().to_owned()));
+            return Ok((Opened::P4(program), by_kind(&reading.warnings())));
         }
         let text = text(loader, file).map_err(|error| OpenError::Unread { file: file.to_owned(), error })?;
         Ok((Opened::Text(Box::new(ProgramFile::parse(file, &text)?)), String::new()))

@@ -1,6 +1,7 @@
 //! The binary as users and scripts meet it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod accepted;
 mod advice;
 mod answers;
 mod buffer;

@@ -405,8 +405,8 @@ fn bad_input_has_a_message_with_its_place() {
         ("parentheses", with("size = 1024", &deep), "more than 256 parentheses", ":45:"),
         (
             "zero",
-            with("bit<8> tos", "bit<0> tos"),
-            "the width of `bit<W>` is 0; it must be from 1 to 2048",
+            with("bit<8> tos", "int<0> tos"),
+            "the width of `int<W>` is 0; it must be from 1 to 2048",
             ":6:29",
         ),
         ("wide", with("bit<8> tos", "bit<1000000000> tos"), "the width of `bit<W>` is 1000000000", ":6:29"),

@@ -9,6 +9,7 @@ use sluice_ir::{
     Action, ActionCall, ActionData, Counter, FieldData, KeyValue, MatchKind, Meter, Profile, Program,
     Register, Table, TableData,
 };
+use std::borrow::Cow;
 
 /// A mistake, before its line is known.
 #[derive(Debug)]
@@ -43,6 +44,12 @@ pub(super) struct Resolver<'a> {
     pub(super) ports: Option<&'a PortMap>,
     /// True if a name may begin within a part, `t1` for `Ingress.test1`, where no part fits.
     pub(super) loose: bool,
+}
+
+/// Returns the name of a key as programs have it. P4Info ends the key of a header's validity with `$valid$`, and P4 with `isValid()`.
+fn as_key(name: &str) -> Cow<'_, str> {
+    let header = ["$valid$", "isValid()"].into_iter().find_map(|end| name.strip_suffix(end));
+    header.map_or(Cow::Borrowed(name), |header| Cow::Owned(format!("{header}$valid")))
 }
 
 impl<'a> Resolver<'a> {
@@ -124,7 +131,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn column(self, data: &TableData, name: &str) -> Result<usize, Problem> {
         let all: Vec<String> = data.keys.iter().map(|k| k.name(self.program)).collect();
         let names: Vec<&str> = all.iter().map(String::as_str).collect();
-        match self.by_end(name, &names) {
+        match self.by_end(&as_key(name), &names) {
             Named::One(i) => Ok(i),
             Named::Several(fits) => Err(Problem {
                 text: format!(

@@ -5,7 +5,9 @@
 //! stage of its array constrains no other statement.
 
 use crate::cfg::Var;
-use crate::{Counter, Intrinsic, Loc, Meter, Primitive, PrimitiveKind, Program, Random, Register};
+use crate::{
+    Counter, Expr, Field, Intrinsic, Loc, Meter, Primitive, PrimitiveKind, Program, Random, Register,
+};
 use sluice_asic::gress::Gress;
 
 /// The statements of the group under construction.
@@ -41,7 +43,11 @@ impl Group {
         if let PrimitiveKind::SetSlice(field, _, _, value) = kind
             && self.leaves_apart(kind)
         {
-            // One instruction deposits all slices of a field.
+            // One instruction deposits all slices of a field, and joins a second source at most with what stays. Slices of a wide
+            // field may be in as many containers.
+            if from_wide(program, value) && self.takes_wide_slice(program, *field) {
+                return false;
+            }
             touched.retain(|v| *v != Var::Field(*field));
             value.fields(&mut |f| touched.push(Var::Field(f)));
         }
@@ -67,6 +73,14 @@ impl Group {
         apart.len() == writes && apart.iter().all(|apart| *apart)
     }
 
+    /// Returns true if the group writes a slice of a field from a slice of a wide field.
+    fn takes_wide_slice(&self, program: &Program, field: Field) -> bool {
+        self.body.iter().any(|primitive| match &primitive.kind {
+            PrimitiveKind::SetSlice(to, _, _, value) => *to == field && from_wide(program, value),
+            _ => false,
+        })
+    }
+
     /// Adds a primitive.
     pub fn push(&mut self, program: &Program, kind: PrimitiveKind, loc: Loc) {
         let written = writes(program, self.gress, &kind);
@@ -84,6 +98,14 @@ impl Group {
     /// Returns the statements and empties the group.
     pub fn take(&mut self) -> Vec<Primitive> {
         std::mem::replace(self, Group::new(self.gress)).body
+    }
+}
+
+/// Returns true if a value is a slice of a field that no container has as a whole.
+fn from_wide(program: &Program, value: &Expr) -> bool {
+    match value {
+        Expr::Slice(inner, ..) => matches!(**inner, Expr::Field(field) if program.fields[field].width > 32),
+        _ => false,
     }
 }
 

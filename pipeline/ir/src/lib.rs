@@ -28,10 +28,12 @@
 //! - Only bytes pass from ingress to egress. To pass values, ingress emits a header in front of the packet (a
 //!   *bridged header*), which egress extracts.
 
+pub mod apart;
 pub mod cfg;
 mod control;
 mod decl;
 mod declare;
+pub mod exchange;
 mod expr;
 pub mod gateway;
 pub mod group;

@@ -1,13 +1,14 @@
 //! From files to a syntax tree, and from there to a program of the chip.
 
 use crate::check::{Checked, check};
+use crate::core;
 use crate::diagnostic::{Class, Diagnostic, Diagnostics, render};
 use crate::elaborate::{Pipe, elaborate};
 use crate::lower::{Lowered, Source, lower};
 use crate::preprocess::{Options, preprocess};
 use crate::source::{Loader, SourceMap, Span};
 use crate::syntax::ast::Ast;
-use crate::syntax::{names, parse_tokens};
+use crate::syntax::{declaration, names, parse_tokens};
 use sluice_asic::intrinsic::Architecture;
 
 /// A program's syntax tree, its texts, and what is wrong with it.
@@ -35,6 +36,12 @@ impl Parsed {
     /// # Errors
     /// The step that found errors; they are in `diagnostics`.
     pub fn elaborate(&mut self) -> Result<(Checked, Pipe), Step> {
+        let checked = self.check()?;
+        self.instances(checked)
+    }
+
+    /// Resolves names and finds types.
+    fn check(&mut self) -> Result<Checked, Step> {
         let Parsed { ast, diagnostics, .. } = self;
         if ast.top.is_empty() {
             if diagnostics.errors() == 0 {
@@ -44,12 +51,38 @@ impl Parsed {
             }
             return Err(Step::Parse);
         }
-        let mut checked = check(ast, diagnostics);
-        if diagnostics.errors() > 0 {
-            return Err(Step::Check);
-        }
-        let pipe = elaborate(ast, &mut checked, diagnostics).ok_or(Step::Elaborate)?;
+        let checked = check(ast, diagnostics);
+        if diagnostics.errors() > 0 { Err(Step::Check) } else { Ok(checked) }
+    }
+
+    fn instances(&mut self, mut checked: Checked) -> Result<(Checked, Pipe), Step> {
+        let pipe = elaborate(&self.ast, &mut checked, &mut self.diagnostics).ok_or(Step::Elaborate)?;
         Ok((checked, pipe))
+    }
+
+    /// Checks the program, takes it through the passes of [`core`] up to this one, and returns the declarations of its author as
+    /// P4. The empty name stands for the tree before the first pass.
+    ///
+    /// # Errors
+    /// The step that found errors; they are in `diagnostics`.
+    pub fn dump(&mut self, pass: &str) -> Result<String, Step> {
+        let mut checked = self.check()?;
+        let sources = &self.sources;
+        let is_authors =
+            |at| sources.place(at).is_none_or(|place| !sources.name(place.region.file).starts_with('<'));
+        let authors = |ast: &Ast| {
+            let own = ast.top.iter().filter(|decl| is_authors(ast.decls[**decl].span));
+            own.map(|decl| declaration(ast, *decl)).collect::<String>()
+        };
+        let mut dumped = authors(&self.ast);
+        let mut reached = pass.is_empty();
+        core::simplify(&mut self.ast, &mut checked, &mut |done, ast| {
+            if !reached {
+                dumped = authors(ast);
+                reached = done.name == pass;
+            }
+        });
+        Ok(dumped)
     }
 
     /// Takes the program through all steps to a program of a chip with this architecture.
@@ -57,7 +90,9 @@ impl Parsed {
     /// # Errors
     /// As of [`Parsed::elaborate`].
     pub fn lower(&mut self, chip: Architecture) -> Result<Lowered, Step> {
-        let (mut checked, pipe) = self.elaborate()?;
+        let mut checked = self.check()?;
+        core::simplify(&mut self.ast, &mut checked, &mut |_, _| {});
+        let (mut checked, pipe) = self.instances(checked)?;
         let source = Source { ast: &self.ast, pipe: &pipe, texts: &self.sources, chip };
         lower(source, &mut checked, &mut self.diagnostics).ok_or(Step::Lower)
     }

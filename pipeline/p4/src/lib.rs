@@ -6,12 +6,13 @@
 //!    [`source`] keeps them, with one space of positions for files and macro expansions.
 //! 2. **Tokens**: the preprocessor follows directives and expands macros.
 //! 3. **Syntax tree**: the parser makes an [`Ast`](syntax::ast::Ast), in which declarations, expressions and types have
-//!    numbers. No later step changes the tree.
+//!    numbers.
 //! 4. **Side tables**: [`check`] resolves names and finds types and constants. Its tables
 //!    ([`Checked`](check::Checked)) have the numbers of the tree as keys.
-//! 5. **Elaborated program**: [`elaborate`] follows the package `main` to instances by path. Its [`Pipe`](elaborate::Pipe) says
+//! 5. **Core**: the passes of [`core`] leave fewer forms in the tree, one job each. No later step changes the tree.
+//! 6. **Elaborated program**: [`elaborate`] follows the package `main` to instances by path. Its [`Pipe`](elaborate::Pipe) says
 //!    for each block what its names stand for; code stays in the tree.
-//! 6. **Program of the chip**: [`lower`] walks the blocks of the pipe and makes a [`Program`](sluice_ir::Program), with notes on what
+//! 7. **Program of the chip**: [`lower`] walks the blocks of the pipe and makes a [`Program`](sluice_ir::Program), with notes on what
 //!    it approximates or ignores. [`p4info`] says what a controller must know of the pipe.
 //!
 //! [`parse`] does steps 1 to 3, [`Parsed::lower`] the others. Each step runs after errors in those before it as far as it can, so that one run finds
@@ -21,6 +22,7 @@
 //! nothing: messages are values, and [`diagnostic::render`] makes text of them.
 
 pub mod check;
+pub mod core;
 pub mod diagnostic;
 pub mod elaborate;
 mod front;

@@ -1,8 +1,11 @@
 //! P4 programs: read as far as their mistakes allow, and as programs of a catalogue.
 
 mod program;
+mod warnings;
 
 pub use program::P4Program;
+pub use sluice_p4::core::PASSES;
+pub use warnings::{Warning, by_kind};
 
 use crate::error::{FileError, Mistake, has_lines, rendered};
 use crate::open::{OpenError, ReadOptions};
@@ -52,11 +55,12 @@ impl P4Reading {
         let mut parsed = parsed(loader, origin, options);
         let mut lowered = parsed.lower(architecture).ok();
         let mut diags = Vec::new();
-        if let Some(Lowered { program, .. }) = &mut lowered {
-            program.name = name_of(Path::new(origin));
-            diags = findings(program);
+        if let Some(lowered) = &mut lowered {
+            lowered.program.name = name_of(Path::new(origin));
+            diags = findings(&lowered.program);
+            diags.retain(|diag| !lowered.refutes(diag));
             if !diags.iter().any(|diag| diag.severity == ir::Severity::Error) {
-                diags.extend(for_chip(program, &options.chip));
+                diags.extend(for_chip(&lowered.program, &options.chip));
             }
         }
         let verified = diags.into_iter().map(|diag| (with_lines(&diag, &parsed, loader), diag));
@@ -130,15 +134,22 @@ impl P4Reading {
         of_front.chain(self.verified.iter().map(|(diag, _)| Mistake::of(diag))).collect()
     }
 
-    /// Returns the warnings, and what the program approximates or ignores, each as text with source lines.
+    /// Returns the warnings, and what the program approximates or ignores.
     #[must_use]
-    pub fn warnings(&self) -> Vec<String> {
-        let mut all = messages(&self.parsed, Severity::Warning);
-        for note in self.lowered.iter().flat_map(|lowered| &lowered.notes) {
-            let diagnostic =
-                Diagnostic::warning(Class::Unsupported, note.at, format!("{}: {}", note.what, note.effect));
-            all.push(render(&self.parsed.sources, &diagnostic));
-        }
+    pub fn warnings(&self) -> Vec<Warning> {
+        let front = self.parsed.diagnostics.list().iter();
+        let front = front.filter(|diagnostic| diagnostic.severity == Severity::Warning).cloned();
+        let notes = self.lowered.iter().flat_map(|lowered| &lowered.notes);
+        let notes = notes.map(|note| {
+            Diagnostic::warning(Class::Unsupported, note.at, format!("{}: {}", note.what, note.effect))
+        });
+        let mut all: Vec<Warning> = front
+            .chain(notes)
+            .map(|diagnostic| {
+                let Mistake { file, line, text: message, .. } = mistake(&self.parsed, &diagnostic);
+                Warning { file, line, message, text: render(&self.parsed.sources, &diagnostic) }
+            })
+            .collect();
         let mut lines = BTreeSet::new();
         for (diag, found) in self.verified.iter().filter(|(diag, _)| diag.severity == ir::Severity::Warning) {
             // One read of a header that may be invalid is enough for a line: its other fields are the same mistake.
@@ -146,7 +157,8 @@ impl P4Reading {
             if diag.undefined && !lines.insert((at.file, at.line, at.col, diag.help.clone())) {
                 continue;
             }
-            all.push(found.clone());
+            let (file, message, text) = (at.file.to_owned(), diag.text.clone(), found.clone());
+            all.push(Warning { file, line: at.line, message, text });
         }
         all
     }
@@ -159,14 +171,34 @@ impl P4Reading {
 pub fn p4info(loader: &dyn Loader, origin: &str, options: &ReadOptions) -> Result<String, FileError> {
     let mut parsed = parsed(loader, origin, options);
     let Ok((mut checked, pipe)) = parsed.elaborate() else {
-        let mistakes = parsed.diagnostics.list().iter().map(|one| mistake(&parsed, one)).collect();
-        return Err(FileError { text: messages(&parsed, Severity::Error).join("\n"), mistakes });
+        return Err(of_front(&parsed));
     };
     let name = match Architecture::of(&options.chip) {
         Architecture::Tna => "tna",
         Architecture::T2na => "t2na",
     };
     Ok(p4info::print(&parsed.ast, &mut checked, &pipe, name))
+}
+
+/// Returns the declarations of a program's author as P4 after a pass of [`sluice_p4::core`]; before the first one if the name is
+/// empty. The program need not lower.
+///
+/// # Errors
+/// If the program has mistakes before the passes.
+pub fn core_after(
+    loader: &dyn Loader,
+    origin: &str,
+    options: &ReadOptions,
+    pass: &str,
+) -> Result<String, FileError> {
+    let mut parsed = parsed(loader, origin, options);
+    parsed.dump(pass).map_err(|_| of_front(&parsed))
+}
+
+/// Returns the mistakes of a program that has no instances.
+fn of_front(parsed: &Parsed) -> FileError {
+    let mistakes = parsed.diagnostics.list().iter().map(|one| mistake(parsed, one)).collect();
+    FileError { text: messages(parsed, Severity::Error).join("\n"), mistakes }
 }
 
 /// Returns the chips that a program is written for: those whose architecture it includes when it is read for the chip. The chip

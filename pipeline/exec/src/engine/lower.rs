@@ -26,6 +26,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use sluice_ir::cfg::{Cfg, Node, NodeKind, Outcome, Pred, Var};
 use sluice_ir::entity::EntityMap;
+use sluice_ir::exchange::exchanged;
 use sluice_ir::salu::{self, Mapped};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Header, Home, Intrinsic, ParserOpKind, PrimitiveKind, Program, Random, Register};
@@ -293,8 +294,8 @@ fn steps(
 }
 
 /// Returns, for each node of a stage, the containers that it reads and that an earlier node of the stage writes, or
-/// that it writes itself as another field. Fields that share a container can meet in one action, which reads the old
-/// field before it writes the new one.
+/// that it writes itself: as another field, because fields that share a container can meet in one action, which reads the old
+/// field before it writes the new one, or in an exchange of values.
 fn hazards(
     program: &Program,
     cfg: &Cfg,
@@ -319,6 +320,10 @@ fn hazards(
             {
                 list.extend(slots.shared(read, write));
             }
+        }
+        for action in cfg.actions(program, node) {
+            let fields = exchanged(program, &program.actions[action].body);
+            list.extend(fields.into_iter().flat_map(|field| containers_of(field, slots)));
         }
         list.sort_unstable();
         list.dedup();

@@ -1,10 +1,12 @@
 //! Action bodies: primitives in order.
 
 use super::eval::Env;
+use super::phv::Phv;
 use super::trace::Event;
 use super::{Run, Tracer};
 use sluice_asic::alu::width_mask;
 use sluice_control::EntryId;
+use sluice_ir::exchange::exchanged;
 use sluice_ir::{
     ActionCall, Counter, Expr, Field, Header, Intrinsic, Label, Loc, Primitive, PrimitiveKind, Table,
 };
@@ -18,14 +20,23 @@ impl<T: Tracer> Run<'_, T> {
         if self.tracer.watches_reads() {
             self.reads_of_action(call.action);
         }
-        for primitive in &self.program.actions[call.action].body {
-            self.primitive(primitive, &call.args, entry);
+        let body = &self.program.actions[call.action].body;
+        // Moves that exchange values read all fields before one of them writes.
+        let before = (!exchanged(self.program, body).is_empty()).then(|| self.phv.clone());
+        for primitive in body {
+            self.primitive(primitive, &call.args, entry, before.as_ref());
         }
     }
 
-    fn primitive(&mut self, primitive: &Primitive, args: &[u128], entry: Option<(Table, EntryId)>) {
+    fn primitive(
+        &mut self,
+        primitive: &Primitive,
+        args: &[u128],
+        entry: Option<(Table, EntryId)>,
+        before: Option<&Phv>,
+    ) {
         let loc = primitive.loc;
-        let env = Env { program: self.program, phv: self.phv, args };
+        let env = Env { program: self.program, phv: before.unwrap_or(self.phv), args };
         match &primitive.kind {
             PrimitiveKind::Set(field, value) => {
                 let new = env.value(value);

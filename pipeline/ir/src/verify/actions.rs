@@ -5,6 +5,7 @@ mod instruction;
 use super::values::{Source, leaf, width};
 use super::{Diag, Site, arrays, fits, is_read_only, registers};
 use crate::cfg::{Cfg, NodeKind, table_actions};
+use crate::exchange::exchanges;
 use crate::{
     Action, ActionData, Counter, CounterHome, Expr, Field, Hash, Header, Home, Index, Intrinsic, Loc,
     MeterAccess, Primitive, PrimitiveKind, Program, RegisterAccess,
@@ -426,10 +427,11 @@ fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
     let who = crate::words::subject(data);
     let help = "the primitives of an action run at once: split it into two actions";
     let mut before: Vec<(Touched, Loc)> = Vec::new();
-    for primitive in &data.body {
+    for (position, primitive) in data.body.iter().enumerate() {
         let clash = |t: Touched| before.iter().find(|(w, _)| w.meets(t)).map(|(_, loc)| *loc);
+        let in_exchange = exchanges(p, &data.body, position);
         for (f, bits) in read(p, primitive) {
-            if let Some(loc) = clash(bits) {
+            if let Some(loc) = clash(bits).filter(|_| !in_exchange) {
                 let text = format!("{who} reads `{}` after writing it", p.fields[f].name);
                 d.push(Diag::error(primitive.loc, text).also(loc, "written here").help(help));
             }

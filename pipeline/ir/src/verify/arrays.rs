@@ -2,6 +2,7 @@
 //! random numbers, from which a pass draws once.
 
 use super::Diag;
+use crate::apart;
 use crate::cfg::{Cfg, Node, NodeKind};
 use crate::{Action, Counter, CounterHome, Loc, Meter, PrimitiveKind, Program, Random, Register};
 use sluice_asic::gress::Gress;
@@ -113,6 +114,7 @@ fn may_follow(p: &Program, cfg: &Cfg, first: &Access, second: &Access) -> bool {
     first.node != second.node
         && !cfg.exclusive(first.node, second.node)
         && cfg.actions_before(p, first.node, second.node).contains(&first.action)
+        && !apart::by_value(p, cfg, first.node, second.node)
 }
 
 /// Checks that no packet reaches two accesses of one array. Two accesses in one action are reported with the

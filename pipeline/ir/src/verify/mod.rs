@@ -42,8 +42,8 @@
 //! or parameter, or slices and casts of one) or one ALU operation on two leaves, at least one of them from
 //! the PHV. Value and destination are equally wide. The destination is not an intrinsic field that only the
 //! hardware writes. Shifts are by constants. A masked write takes value and mask from action data; the mask
-//! is as wide as the field, or a parameter of one bit. No primitive reads or writes what an earlier primitive
-//! of the same action wrote. Hash results have the hash's width; slices lie within it. A direct counter is
+//! is as wide as the field, or a parameter of one bit. No primitive writes what an earlier primitive
+//! of the same action wrote, and none reads it, except for moves that exchange values of fields. Hash results have the hash's width; slices lie within it. A direct counter is
 //! counted at its entry, by actions that only its table runs. An indirect counter is counted at an index, a
 //! leaf that can be below its size. An action counts a counter once. Validity is copied only between elements
 //! of one stack.
@@ -159,6 +159,7 @@ mod together;
 mod values;
 
 pub use diag::{Diag, Limit, Severity};
+pub use papercut::never_written;
 pub use reach::{ControlReach, control_reach};
 
 use crate::{Home, Loc, Program};

@@ -137,13 +137,16 @@ fn unwritten(p: &Program, gress: Gress, cfg: &Cfg, d: &mut Vec<Diag>) {
     for f in read.difference(&written) {
         let data = &p.fields[*f];
         if data.home == Home::Metadata && data.gress == gress {
-            let text = format!("metadata field `{}` is read but never written: it is always 0", data.name);
-            d.push(
-                Diag::warning(data.loc, text)
-                    .help("write it in the parser, or in an action before it is read"),
-            );
+            let help = "write it in the parser, or in an action before it is read";
+            d.push(Diag::warning(data.loc, never_written(&data.name)).help(help));
         }
     }
+}
+
+/// Returns the text of the warning of a metadata field that is read but never written.
+#[must_use]
+pub fn never_written(field: &str) -> String {
+    format!("metadata field `{field}` is read but never written: it is always 0")
 }
 
 fn field(var: Var) -> Option<Field> {

@@ -44,7 +44,7 @@ impl Checker<'_> {
             DeclKind::Variable { of, value } => self.variable(*of, *value),
             DeclKind::ValueSet { of, size } => {
                 let element = self.type_use(*of);
-                self.count(*size, "the size of a value set", 1 << 16);
+                self.count(*size, "the size of a value set", 1..=1 << 16);
                 self.out.types.make(TyKind::Set(element))
             }
             DeclKind::Action(decl) => self.action(id, decl),
@@ -97,7 +97,10 @@ impl Checker<'_> {
     fn constant(&mut self, id: DeclId, of: TypeId, value: ExprId) -> Ty {
         let ty = self.type_use(of);
         self.expr(value);
-        if !self.require(value, ty, Role::Initial(self.ast.decls[id].name)) {
+        // p4c takes `const int N = 16w1;` too, and the constant has no width.
+        let sized = matches!(self.out.kind_of(value), TyKind::Bits(_) | TyKind::Signed(_));
+        let widens = ty == Ty::INTEGER && sized;
+        if !widens && !self.require(value, ty, Role::Initial(self.ast.decls[id].name)) {
             return ty;
         }
         if let Some(value) = self.out.values.get(&value) {

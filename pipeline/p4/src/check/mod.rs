@@ -34,6 +34,7 @@ mod table;
 mod tables;
 mod ty;
 mod type_use;
+mod v1model;
 mod value;
 
 pub use expression::cast_value;

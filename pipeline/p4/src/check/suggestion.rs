@@ -2,6 +2,7 @@
 
 use super::Checker;
 use super::type_use::word;
+use super::v1model;
 use crate::diagnostic::{Class, Diagnostic};
 use crate::syntax::ast::{DeclId, DeclKind, Name};
 
@@ -30,6 +31,11 @@ impl Checker<'_> {
                     .also(place, format!("{what} of this name is declared here"))
                     .help("move the declaration in front of the use"),
             );
+            return;
+        }
+        if let Some(form) = v1model::in_tna(text) {
+            let help = format!("the name is of v1model (bmv2); in TNA, {form}");
+            self.report(Diagnostic::error(Class::Name, name.span, message).help(help));
             return;
         }
         let candidates = self

@@ -51,7 +51,7 @@ impl Checker<'_> {
         self.value(size.value);
         // A parameter of the control's constructor has its value in each instance.
         if self.out.values.contains_key(&size.value) || !self.is_static(size.value) {
-            self.count(size.value, "the size of a table", u32::MAX);
+            self.count(size.value, "the size of a table", 1..=u32::MAX);
         }
     }
 

@@ -6,6 +6,7 @@ use super::value::MAX_WIDTH;
 use crate::diagnostic::{Class, Diagnostic};
 use crate::source::Span;
 use crate::syntax::ast::{DeclId, DeclKind, ExprId, Name, TypeId, TypeKind};
+use std::ops::RangeInclusive;
 
 impl Checker<'_> {
     /// Returns the type that a use of a type means, and enters it into the tables.
@@ -21,9 +22,10 @@ impl Checker<'_> {
             TypeKind::Void => Ty::VOID,
             TypeKind::Integer => Ty::INTEGER,
             TypeKind::Bits { width: None } => self.out.types.bits(1),
-            TypeKind::Bits { width: Some(width) } => self.sized(*width, "bit", TyKind::Bits),
-            TypeKind::SignedBits { width } => self.sized(*width, "int", TyKind::Signed),
-            TypeKind::Varbit { width } => self.sized(*width, "varbit", TyKind::Varbit),
+            // The index of an array of one element has no bits.
+            TypeKind::Bits { width: Some(width) } => self.sized(*width, "bit", 0, TyKind::Bits),
+            TypeKind::SignedBits { width } => self.sized(*width, "int", 1, TyKind::Signed),
+            TypeKind::Varbit { width } => self.sized(*width, "varbit", 1, TyKind::Varbit),
             TypeKind::Any if self.any_is_inferred => self.fresh(),
             TypeKind::Any => Ty::ANY,
             TypeKind::Named { name, global, args } => self.named(*name, *global, args),
@@ -37,8 +39,8 @@ impl Checker<'_> {
         ty
     }
 
-    fn sized(&mut self, width: ExprId, word: &str, make: fn(u32) -> TyKind) -> Ty {
-        match self.count(width, &format!("the width of `{word}<W>`"), MAX_WIDTH) {
+    fn sized(&mut self, width: ExprId, word: &str, least: u32, make: fn(u32) -> TyKind) -> Ty {
+        match self.count(width, &format!("the width of `{word}<W>`"), least..=MAX_WIDTH) {
             Some(width) => self.out.types.make(make(width)),
             None => Ty::UNKNOWN,
         }
@@ -46,7 +48,7 @@ impl Checker<'_> {
 
     fn stack(&mut self, element: TypeId, size: ExprId) -> Ty {
         let of = self.type_use(element);
-        let Some(size) = self.count(size, "the number of elements of a stack", 255) else {
+        let Some(size) = self.count(size, "the number of elements of a stack", 1..=255) else {
             return Ty::UNKNOWN;
         };
         if !matches!(self.out.types.kind(of), TyKind::Header(..) | TyKind::Unknown | TyKind::Param(_)) {
@@ -61,8 +63,8 @@ impl Checker<'_> {
         self.out.types.make(TyKind::Stack(of, size))
     }
 
-    /// Returns the value of an expression that is a number from 1 to `most`, and reports any other.
-    pub(super) fn count(&mut self, expr: ExprId, role: &str, most: u32) -> Option<u32> {
+    /// Returns the value of an expression that is a number of a range, and reports any other.
+    pub(super) fn count(&mut self, expr: ExprId, role: &str, range: RangeInclusive<u32>) -> Option<u32> {
         let ty = self.expr(expr);
         if self.out.types.is_loose(ty) {
             return None;
@@ -76,9 +78,14 @@ impl Checker<'_> {
             return None;
         };
         match u32::try_from(&value) {
-            Ok(count) if (1..=most).contains(&count) => Some(count),
+            Ok(count) if range.contains(&count) => Some(count),
             _ => {
-                self.error(Class::Constant, at, format!("{role} is {value}; it must be from 1 to {most}"));
+                let (least, most) = range.into_inner();
+                self.error(
+                    Class::Constant,
+                    at,
+                    format!("{role} is {value}; it must be from {least} to {most}"),
+                );
                 None
             }
         }

@@ -16,7 +16,7 @@ mod name;
 
 use crate::check::{Checked, Ty, Value, type_params};
 use crate::diagnostic::Diagnostics;
-use crate::syntax::ast::{Ast, DeclId, ExprId};
+use crate::syntax::ast::{Ast, DeclId, ExprId, Stmt};
 use rustc_hash::FxHashMap;
 use sluice_entity::{EntityMap, entities};
 
@@ -44,6 +44,14 @@ pub fn elaborate(ast: &Ast, checked: &mut Checked, diagnostics: &mut Diagnostics
 pub fn code_of(ast: &Ast, decl: DeclId) -> Vec<ExprId> {
     let mut code = code::Code::new(ast);
     code.decl(decl);
+    code.exprs
+}
+
+/// Returns all expressions of a statement, in source order.
+#[must_use]
+pub(crate) fn code_of_statement(ast: &Ast, statement: &Stmt) -> Vec<ExprId> {
+    let mut code = code::Code::new(ast);
+    code.stmt(statement);
     code.exprs
 }
 
@@ -214,6 +222,21 @@ impl Pipe {
     #[must_use]
     pub fn value(&self, ast: &Ast, checked: &Checked, block: BlockId, expr: ExprId) -> Option<Value> {
         evaluate::value(ast, checked, &|decl| self.binding(block, decl).cloned(), expr)
+    }
+
+    /// Returns the value of an expression in a block where parameters and variables may have known values.
+    pub(crate) fn value_where(
+        &self,
+        (ast, checked): (&Ast, &Checked),
+        block: BlockId,
+        known: &dyn Fn(DeclId) -> Option<Value>,
+        expr: ExprId,
+    ) -> Option<Value> {
+        let binding = |decl| match known(decl) {
+            Some(value) => Some(Binding::Value(value)),
+            None => self.binding(block, decl).cloned(),
+        };
+        evaluate::value(ast, checked, &binding, expr)
     }
 
     /// Returns the type of an expression in a block, with the block's type arguments in place.

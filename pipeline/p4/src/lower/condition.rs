@@ -66,6 +66,11 @@ impl Lower<'_> {
             ExprKind::Binary { op, left, right } if compares(*op).is_some() => {
                 self.comparison(frame, *op, *left, *right, at)
             }
+            // An earlier statement has the result of the unit.
+            ExprKind::Call { .. } if self.hoisted.contains_key(&id) => {
+                let value = self.value(frame, id)?;
+                self.flag(value, at)
+            }
             ExprKind::Call { callee, .. } => self.validity(frame, id, *callee),
             ExprKind::Member { .. } if self.is_result(id) => Err(self.refuse(
                 at,

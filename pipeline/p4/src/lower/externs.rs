@@ -165,14 +165,16 @@ impl<'a> Lower<'a> {
         if let Some(hash) = self.hash_value(frame, index)? {
             return Ok(Index::Hash(hash));
         }
-        let value = self.value(frame, index)?;
+        let (pieces, at) = (self.pieces(frame, index)?, self.ast.exprs[index].span);
+        // An index without bits names the only element.
+        let value = if pieces.is_empty() { ir::Expr::Const(0, 32) } else { self.one(pieces, at)? };
         // Zeros above an address say nothing.
         let value = match value {
             ir::Expr::Cast(inner, to) if to > inner.width(&self.program) => *inner,
             ir::Expr::Const(value, _) => ir::Expr::Const(value, 32),
             value => value,
         };
-        self.plain(value, self.ast.exprs[index].span).map(Index::At)
+        self.plain(value, at).map(Index::At)
     }
 
     /// Refuses a computed value where a unit takes none.

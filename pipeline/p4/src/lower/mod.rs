@@ -54,6 +54,17 @@ pub struct Lowered {
     pub program: ir::Program,
     /// Parts of the source that the program approximates or ignores, in the order in which they were found.
     pub notes: Vec<Note>,
+    /// Fields to which the source writes zeros that the program leaves out, because the fields are zero.
+    pub zeroed: Vec<ir::Field>,
+}
+
+impl Lowered {
+    /// Returns true if a finding of the verifier is not one of the source: a field that is never written has zeros there.
+    #[must_use]
+    pub fn refutes(&self, found: &ir::verify::Diag) -> bool {
+        let fields = self.zeroed.iter().map(|field| &self.program.fields[*field]);
+        fields.into_iter().any(|field| found.text == ir::verify::never_written(&field.name))
+    }
 }
 
 /// A part of the source that the program approximates or ignores.
@@ -85,27 +96,30 @@ pub fn lower(source: Source<'_>, checked: &mut Checked, diagnostics: &mut Diagno
     let before = diagnostics.errors();
     let mut lower = Lower::new(source, checked, diagnostics);
     lower.program();
-    let Lower { mut program, notes, .. } = lower;
+    let Lower { mut program, notes, zeroed, storage, .. } = lower;
     scratch::headers_to_metadata(&mut program);
     ir::join(&mut program);
-    spare_stages(&mut program, source.chip);
-    (diagnostics.errors() == before).then_some(Lowered { program, notes })
+    let mut zeroed: Vec<ir::Field> = zeroed.iter().filter_map(|slot| storage.slots[*slot].field).collect();
+    zeroed.extend(spare_stages(&mut program, source.chip));
+    (diagnostics.errors() == before).then_some(Lowered { program, notes, zeroed })
 }
 
 /// Changes a program so that it takes fewer stages and does the same: leaves out zeros and copies that are not needed, reads flags
-/// as the conditions that set them, and splits conditions that no gateway of the chip can test.
-pub fn spare_stages(program: &mut ir::Program, chip: Architecture) {
+/// as the conditions that set them, and splits conditions that no gateway of the chip can test. Returns the fields whose zeros were left
+/// out.
+pub fn spare_stages(program: &mut ir::Program, chip: Architecture) -> Vec<ir::Field> {
     let chip = match chip {
         Architecture::Tna => ChipSpec::tofino(),
         Architecture::T2na => ChipSpec::tofino2(),
     };
     let tests = |program: &ir::Program, cond: &ir::Cond| ir::gateway::estimate(program, &chip.mau, cond);
-    zeros::leave_out(program);
+    let zeroed = zeros::leave_out(program);
     copies::follow(program, &tests);
     flags::follow(program, &tests);
     lift::out_of_branches(program);
     idle::leave_out(program);
     ir::split(program, &tests);
+    zeroed
 }
 
 /// Returns the verifier's findings on a lowered program. What P4 leaves undefined, such as a read of a header that no packet has
@@ -174,6 +188,10 @@ struct Lower<'a> {
     copies: FxHashMap<ir::Action, Vec<ir::Primitive>>,
     /// Constants that lists of deparsers name.
     list_constants: Vec<deparser::ListConstant>,
+    /// Storage to which parsers write zeros that it has already.
+    zeroed: Vec<places::Slot>,
+    /// Copies that controls make of headers' fields for lists of deparsers.
+    list_copies: Vec<(ir::Field, ir::Field)>,
     /// Checksum updates of the deparser that is lowered.
     updates: Vec<deparser::Update>,
     /// Flags that controls compute for deparsers, with what they say.
@@ -239,6 +257,8 @@ impl<'a> Lower<'a> {
             after: Vec::new(),
             copies: FxHashMap::default(),
             list_constants: Vec::new(),
+            zeroed: Vec::new(),
+            list_copies: Vec::new(),
             selectors: FxHashMap::default(),
             updates: Vec::new(),
             decided: Vec::new(),

@@ -9,7 +9,7 @@ use super::action::Target;
 use super::externs::{Method, Unit};
 use super::frame::Frame;
 use super::name::Space;
-use super::places::{Place, Slot};
+use super::places::{Place, Slot, SlotHome};
 use super::{Lower, Res};
 use crate::check::{Ty, TyKind, Value};
 use crate::elaborate::{Binding, ObjectId};
@@ -20,6 +20,9 @@ use sluice_ir::{
     self as ir, CellStmt, CellStmtKind, CellValue, CounterHome, Index, Primitive, PrimitiveKind,
     RegisterAccess, RegisterActionData, RegisterData,
 };
+
+/// Bits of an output word of a register's ALU.
+const WORD: u32 = 32;
 
 impl Lower<'_> {
     /// Returns the register of an object.
@@ -137,8 +140,8 @@ impl Lower<'_> {
                 }
                 None => target,
             };
-            let slot = match self.sliced(&target) {
-                Some((slot, bits)) if !self.body.action => self.slice_result(slot, bits, at)?,
+            let slot = match self.partial(&target) {
+                Some((slot, bits)) if !self.body.action => self.copied_result(slot, bits, at)?,
                 _ => self.result_slot(&target, at)?,
             };
             fields.push((word, self.field(slot)));
@@ -149,25 +152,35 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Returns the slot and the bits of a target that is a part of one slot.
-    fn sliced(&self, target: &Target) -> Option<(Slot, (u32, u32))> {
-        match (&target.place, target.bits) {
-            (Place::Slot(slot), Some((hi, lo))) => {
-                let whole = lo == 0 && hi + 1 == u32::from(self.storage.slots[*slot].width);
-                (!whole).then_some((*slot, (hi, lo)))
-            }
-            _ => None,
-        }
+    /// Returns the slot and the bits of a target that no output word fills at once: a part of a slot, one wider than a word, or
+    /// `drop_ctl`, whose writes say why a packet is dropped.
+    fn partial(&self, target: &Target) -> Option<(Slot, (u32, u32))> {
+        let Place::Slot(slot) = target.place else { return None };
+        let width = u32::from(self.storage.slots[slot].width);
+        let bits = target.bits.unwrap_or((width - 1, 0));
+        (bits != (width - 1, 0) || width > WORD || self.drops(slot)).then_some((slot, bits))
     }
 
-    /// Returns a variable for a result; the statement that follows copies it to bits of a slot.
-    fn slice_result(&mut self, to: Slot, (hi, lo): (u32, u32), at: Span) -> Res<Slot> {
-        let ty = self.checked.types.bits(hi - lo + 1);
+    fn drops(&self, slot: Slot) -> bool {
+        self.storage.slots[slot].home == SlotHome::Intrinsic(ir::Intrinsic::DropCtl)
+    }
+
+    /// Returns a variable for a result; the statement that follows copies it to bits of a slot, with zeros in front.
+    fn copied_result(&mut self, to: Slot, (hi, lo): (u32, u32), at: Span) -> Res<Slot> {
+        let width = hi - lo + 1;
+        let ty = self.checked.types.bits(width.min(WORD));
         let Place::Slot(found) = self.make_place(ty, self.gress, "result", at)? else {
             return Err(super::Refused);
         };
+        let (whole, drops) = (width == u32::from(self.storage.slots[to].width), self.drops(to));
         let (from, to, loc) = (self.field(found), self.field(to), self.loc(at));
-        let kind = PrimitiveKind::SetSlice(to, hi as u16, lo as u16, ir::Expr::Field(from));
+        let value = ir::Expr::Field(from);
+        let value = if width > WORD { ir::Expr::Cast(Box::new(value), width as u16) } else { value };
+        let kind = match whole {
+            true if drops => PrimitiveKind::DropCtl(to, value, self.drop_label(at)),
+            true => PrimitiveKind::Set(to, value),
+            false => PrimitiveKind::SetSlice(to, hi as u16, lo as u16, value),
+        };
         let wanted = self.unnamed_action(loc.line);
         let name = self.names.take(Space::Action, &wanted);
         let (gress, params, doc) = (self.gress, Vec::new(), String::new());
@@ -175,6 +188,33 @@ impl Lower<'_> {
         let action = self.program.actions.push(ir::ActionData { name, gress, params, body, doc, loc });
         self.after.push(ir::Stmt { kind: ir::StmtKind::Call(action), loc });
         Ok(found)
+    }
+
+    /// Adds a write to the access of this action that reads the same element before: the stateful ALU does both at once.
+    fn joins_read(
+        &mut self,
+        frame: &Frame,
+        register: ir::Register,
+        index: Option<ExprId>,
+        write: &[CellStmt],
+    ) -> Res<bool> {
+        let same = |program: &ir::Program, access: &RegisterAccess| {
+            let data = &program.register_actions[access.action];
+            let reads = data.body.iter().all(|stmt| matches!(stmt.kind, CellStmtKind::Output(..)));
+            (data.register == register && reads).then(|| (access.action, access.index.clone()))
+        };
+        let found = self.body.units.iter().find_map(|unit| match &unit.kind {
+            PrimitiveKind::Register(access) => same(&self.program, access),
+            _ => None,
+        });
+        let Some((read, at)) = found.filter(|_| self.body.action) else { return Ok(false) };
+        // Register actions of the author may be executed elsewhere, too.
+        let plain = self.units.values().all(|unit| !matches!(unit, Unit::RegisterAction(of) if *of == read));
+        if !plain || self.index(frame, index)? != at {
+            return Ok(false);
+        }
+        self.program.register_actions[read].body.extend_from_slice(write);
+        Ok(true)
     }
 
     /// Returns true if a register action writes an output word.
@@ -281,6 +321,10 @@ impl Lower<'_> {
                     value => CellValue::Phv(value),
                 };
                 body.push(stmt(CellStmtKind::Write(half, value)));
+            }
+            let index = self.argument(method, "index");
+            if self.joins_read(frame, register, index, &body)? {
+                return Ok(());
             }
         } else if let Some(to) = to {
             for (word, slot) in self.storage.slots_of(&to.place).into_iter().take(2).enumerate() {

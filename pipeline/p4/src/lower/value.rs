@@ -9,9 +9,9 @@ use super::frame::{Bound, Frame};
 use super::places::Place;
 use super::simplify::{self, cast_pieces, joined, slice_pieces};
 use super::{Lower, Res};
-use crate::check::{Callee, Resolution, Value};
+use crate::check::{Callee, Resolution, TyKind, Value, wrap};
 use crate::source::Span;
-use crate::syntax::ast::{BinaryOp, ExprId, ExprKind};
+use crate::syntax::ast::{BinaryOp, DeclId, ExprId, ExprKind};
 use num_bigint::{BigInt, BigUint};
 use sluice_ir::Expr;
 
@@ -45,7 +45,20 @@ impl Lower<'_> {
 
     /// Returns the value of an expression that is known when the program is compiled.
     pub(super) fn constant(&self, frame: &Frame, id: ExprId) -> Option<Value> {
-        self.pipe.value(self.ast, self.checked, frame.block, id)
+        let known = |decl| self.argument_value(frame, decl);
+        self.pipe.value_where((self.ast, self.checked), frame.block, &known, id)
+    }
+
+    /// Returns the value of a parameter whose argument is known when the program is compiled.
+    fn argument_value(&self, frame: &Frame, param: DeclId) -> Option<Value> {
+        let Bound::Pieces(pieces) = frame.names.get(&param)? else { return None };
+        let [Expr::Const(value, _)] = pieces.as_slice() else { return None };
+        let kind = self.checked.types.kind(self.checked.base(self.ast, self.checked.decl_types[param]));
+        match kind {
+            TyKind::Bool => Some(Value::Bool(*value != 0)),
+            TyKind::Bits(_) | TyKind::Signed(_) => Some(Value::Int(wrap(&BigInt::from(*value), kind))),
+            _ => None,
+        }
     }
 
     /// Returns a number that is known when the program is compiled: the bits of the value at the width of its type, for `int` its

@@ -10,18 +10,22 @@ use sluice_ir::group::writes;
 use sluice_ir::{Action, Expr, Field, Home, Primitive, PrimitiveKind, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Leaves out the writes of zero.
-pub(super) fn leave_out(program: &mut Program) {
+/// Leaves out the writes of zero, and returns their fields.
+pub(super) fn leave_out(program: &mut Program) -> Vec<Field> {
+    let mut left_out = Vec::new();
     let needed = needed(program);
     let others = written_otherwise(program, &needed);
     for (action, needed) in needed {
         let mut position = 0;
         program.actions[action].body.retain(|primitive| {
             position += 1;
-            let zero = zeroed(primitive).is_some_and(|field| others.contains(&field));
-            !zero || needed.contains(&(position - 1))
+            let zero = zeroed(primitive).filter(|field| others.contains(field));
+            let stays = zero.is_none() || needed.contains(&(position - 1));
+            left_out.extend(zero.filter(|_| !stays));
+            stays
         });
     }
+    left_out
 }
 
 /// Returns the field to which a primitive writes zero.

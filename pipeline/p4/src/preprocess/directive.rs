@@ -5,7 +5,14 @@ use super::{Flags, Preprocessor, Token, TokenKind};
 use crate::diagnostic::{Class, Diagnostic};
 use crate::names::Symbol;
 use crate::source::{IncludeKind, Span};
+use sluice_asic::names::did_you_mean;
 use sluice_entity::Entity;
+
+/// The directives that authors write.
+const DIRECTIVES: [&str; 13] = [
+    "include", "define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "warning",
+    "pragma", "line",
+];
 
 impl Preprocessor<'_> {
     /// Obeys the directive after a `#` at the beginning of a line of the innermost file, and reads its line.
@@ -16,7 +23,7 @@ impl Preprocessor<'_> {
             TokenKind::Newline => return,
             TokenKind::Number => return self.line_marker(word),
             TokenKind::Word => {}
-            _ => return self.unknown(word, at),
+            _ => return self.no_directive(at),
         }
         let text = self.names.text(word.symbol).to_owned();
         match text.as_str() {
@@ -46,24 +53,26 @@ impl Preprocessor<'_> {
             }
             "pragma" => self.pragma(),
             "ident" | "sccs" => self.skip_directive(),
-            _ => self.unknown(word, at),
+            _ => self.unknown(at, &text),
         }
     }
 
-    /// Skips a line that begins with `##`. p4c ignores such lines, and authors disable directives with them.
+    /// Skips a line that begins with `##`, or with `#` and no word. p4c ignores such lines, and authors disable directives with them.
     pub(super) fn no_directive(&mut self, at: Span) {
         self.skip_directive();
-        let warning = Diagnostic::warning(Class::Preprocessor, at, "a line that begins with `##` is ignored")
-            .help("write `#` for a directive, or `//` for a comment");
+        let warning =
+            Diagnostic::warning(Class::Preprocessor, at, "this line has no directive and is ignored")
+                .help("write `#` before a directive's name, or `//` for a comment");
         self.diagnostics.push(warning);
     }
 
-    fn unknown(&mut self, word: Token, at: Span) {
-        let message = format!("unknown directive `#{}`", self.spelling(word));
+    /// Skips a line that begins with `#` and a word that names no directive, as p4c does.
+    fn unknown(&mut self, at: Span, word: &str) {
         self.skip_directive();
-        let help = "known are #include, #define, #undef, #if, #ifdef, #ifndef, #elif, #else, #endif, #error, #warning, \
-                    #pragma and #line";
-        self.error(at, message, help);
+        let near = did_you_mean(word, DIRECTIVES);
+        let message = format!("`#{word}` is no directive, and its line is ignored{near}");
+        let help = format!("known are #{}", DIRECTIVES.join(", #"));
+        self.diagnostics.push(Diagnostic::warning(Class::Preprocessor, at, message).help(help));
     }
 
     /// Returns the next token of a directive; at the end of its line a [`TokenKind::Newline`].

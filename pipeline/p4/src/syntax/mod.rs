@@ -7,4 +7,4 @@ mod print;
 
 pub(crate) use keyword::{is_reserved, names};
 pub(crate) use parse::parse_tokens;
-pub use print::{expr_text, print};
+pub use print::{declaration, expr_text, print};

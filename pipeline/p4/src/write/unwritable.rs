@@ -3,6 +3,7 @@
 use super::register::cell_op;
 use super::value::form;
 use sluice_asic::salu::Sense;
+use sluice_ir::exchange::exchanged;
 use sluice_ir::{
     CellCond, CellStmt, CellStmtKind, CellValue, CounterData, Expr, Loc, ParserOpKind, PrimitiveKind,
     Program, Request, RequestKind, list_header,
@@ -28,6 +29,9 @@ pub(super) fn all(p: &Program) -> Vec<Unwritable> {
     let mut found = Vec::new();
     let mut add = |what: String, at: Loc| found.push(Unwritable { what, at });
     for action in p.actions.values() {
+        if !exchanged(p, &action.body).is_empty() {
+            add(format!("action `{}`: an exchange of values of fields", action.name), action.loc);
+        }
         for primitive in &action.body {
             if let Some(what) = primitive_without(p, &primitive.kind) {
                 add(format!("action `{}`: {what}", action.name), primitive.loc);

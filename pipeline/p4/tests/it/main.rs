@@ -5,6 +5,7 @@ mod accepted;
 mod bounds;
 mod check;
 mod checked_corpus;
+mod core;
 mod corpus;
 mod lower;
 mod messages;

@@ -4,6 +4,7 @@ use super::super::data::Owner;
 use super::super::deps::{DependencyGraph, node_name};
 use super::demand::{AluArray, Demand};
 use super::relations::Relations;
+use sluice_ir::apart::by_value;
 use sluice_ir::cfg::{Cfg, NodeKind};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Action, Counter, PrimitiveKind, Profile, Program};
@@ -52,6 +53,7 @@ pub(crate) fn clusters(
                 graph.before(ob).find(|e| e.from == oa && e.kind.distance().is_some_and(|d| d > 0));
             let before = cfg.actions_before(program, oa.node, ob.node);
             let apart = cfg.exclusive(oa.node, ob.node)
+                || by_value(program, cfg, oa.node, ob.node)
                 || !before.iter().any(|action| accesses(program, *action, what));
             if !apart || needs_later.is_some() {
                 diags.push(clash(program, cfgs, what, (oa, ob), (&demands[a], &demands[b])));

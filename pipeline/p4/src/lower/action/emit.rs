@@ -8,6 +8,7 @@ use super::{Body, Known};
 use crate::source::Span;
 use sluice_asic::alu::{AluOp, width_mask};
 use sluice_ir::cfg::Var;
+use sluice_ir::exchange::exchanges;
 use sluice_ir::group::{reads, writes};
 use sluice_ir::{
     Expr, Field, FieldData, Home, Intrinsic, Label, LabelData, LabelKind, Primitive, PrimitiveKind,
@@ -244,7 +245,7 @@ impl Lower<'_> {
     }
 
     /// Returns the label of a drop: action or block, and line.
-    fn drop_label(&mut self, at: Span) -> Label {
+    pub(in crate::lower) fn drop_label(&mut self, at: Span) -> Label {
         let loc = self.loc(at);
         if let Some((name, kind)) = self.reason {
             let known =
@@ -260,7 +261,7 @@ impl Lower<'_> {
         self.program.labels.push(LabelData { name, kind: LabelKind::Drop, doc, loc })
     }
 
-    /// Orders primitives so that none reads what an earlier one writes.
+    /// Orders primitives so that none reads what an earlier one writes, but for exchanges of values.
     fn ordered(&mut self, mut list: Vec<Primitive>) -> Res<Vec<Primitive>> {
         let mut done = Vec::new();
         while !list.is_empty() {
@@ -269,7 +270,8 @@ impl Lower<'_> {
                 let others = list.iter().enumerate().filter(|(other, _)| *other != index);
                 !others.into_iter().any(|(_, other)| self.read_by(other, &list[index], &written))
             });
-            let Some(free) = free else {
+            let in_exchange = |index: &usize| exchanges(&self.program, &list, *index);
+            let Some(free) = free.or_else(|| (0..list.len()).find(in_exchange)) else {
                 self.break_cycle(&mut list)?;
                 continue;
             };
@@ -278,8 +280,8 @@ impl Lower<'_> {
         Ok(done)
     }
 
-    /// Lets readers of a field read a copy that an earlier action makes, so that the field can be written. The chip reads all fields
-    /// before it writes any, the program's primitives run in order.
+    /// Lets readers of a field read a copy that an earlier action makes, so that the field can be written: a unit reads what the
+    /// action writes, or a slice goes to other bits of its own field.
     fn break_cycle(&mut self, list: &mut [Primitive]) -> Res<()> {
         let field = list.iter().find_map(|primitive| match primitive.kind {
             PrimitiveKind::Set(field, _) | PrimitiveKind::SetSlice(field, ..) => {

@@ -145,6 +145,31 @@ impl Lower<'_> {
         (flag, Stmt { kind: StmtKind::Call(action), loc })
     }
 
+    /// Returns a field of the metadata to which the control copies a header's field at its end.
+    pub(super) fn copy_at_the_end(
+        &mut self,
+        gress: Gress,
+        (header, field): (Header, Field),
+        at: Span,
+    ) -> Field {
+        if let Some((.., copy)) = self.list_copies.iter().find(|(known, _)| *known == field) {
+            return *copy;
+        }
+        let loc = self.loc(at);
+        let FieldData { name, width, .. } = self.program.fields[field].clone();
+        let name = self.names.take(Space::Field(gress), &format!("{name}.$copy"));
+        let (home, doc) = (Home::Metadata, String::new());
+        let copy = self.program.fields.push(FieldData { name, gress, width, home, doc, loc });
+        let name = self.names.take(Space::Action, &format!("{gress}_l{}", loc.line));
+        let body = vec![Primitive { kind: PrimitiveKind::Set(copy, Expr::Field(field)), loc }];
+        let (params, doc) = (Vec::new(), String::new());
+        let action = self.program.actions.push(ActionData { name, gress, params, body, doc, loc });
+        let copied = Stmt { kind: StmtKind::Call(action), loc };
+        self.at_the_end(gress, StmtKind::If(Cond::Valid(header), vec![copied], Vec::new()), at);
+        self.list_copies.push((field, copy));
+        copy
+    }
+
     fn at_the_end(&mut self, gress: Gress, kind: StmtKind, at: Span) {
         let loc = self.loc(at);
         self.program.pipes[gress.index()].control.push(Stmt { kind, loc });

@@ -41,6 +41,7 @@ impl Lower<'_> {
                 }
             }
             for piece in scalar {
+                let piece = if bytewise { self.in_whole_containers(frame, piece, at) } else { piece };
                 self.list_item(frame, piece, &mut list, at)?;
             }
         }
@@ -50,6 +51,19 @@ impl Lower<'_> {
             None => zeros(&mut list, missing as u16),
         }
         Ok(list)
+    }
+
+    /// Returns a copy of a header's field that begins or ends inside a byte: a list names whole containers, and those of the field
+    /// have its neighbours too. The control makes the copy at its end.
+    fn in_whole_containers(&mut self, frame: &Frame, value: Expr, at: Span) -> Expr {
+        let Expr::Field(field) = value else { return value };
+        let Home::Header(header) = self.program.fields[field].home else { return value };
+        let width = self.program.fields[field].width;
+        let offset = self.program.field_offset(header, field).unwrap_or(0);
+        if offset.is_multiple_of(8) && width.is_multiple_of(8) {
+            return value;
+        }
+        Expr::Field(self.copy_at_the_end(frame.gress, (header, field), at))
     }
 
     /// Returns the padding in front of a flexible member of a header: the containers of the member begin with it.

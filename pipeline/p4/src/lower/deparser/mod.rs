@@ -98,6 +98,10 @@ impl Lower<'_> {
         match (unit, args.as_slice()) {
             ("packet_out", &[Some(header)]) => self.emit_headers(frame, header, guard),
             ("Mirror" | "Resubmit" | "Digest" | "Pktgen", _) => self.request(frame, expr, unit, &args, guard),
+            ("Checksum", _) if ast.text(ast.decls[method].name) == "update" => {
+                self.note(at, "a checksum that is assigned to no field", "no effect");
+                Ok(())
+            }
             _ => {
                 let name = ast.text(ast.decls[method].name);
                 let text = format!("a deparser calls `{name}` of `{unit}`, which deparsers do not have");

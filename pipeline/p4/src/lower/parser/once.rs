@@ -71,6 +71,7 @@ impl super::super::Lower<'_> {
     fn write_of(&mut self, slot: Slot, written: Written, again: bool, at: Span) -> Option<Written> {
         let adds = self.chip == Architecture::Tna;
         if written.is_zero() && (!again || adds) {
+            self.zeroed.push(slot);
             return None;
         }
         let Written::Parts(mut parts) = written else { return Some(written) };

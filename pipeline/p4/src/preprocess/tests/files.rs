@@ -66,8 +66,10 @@ fn mistakes_in_directives_have_messages() {
     let cases = [
         ("#include\n", "`#include` has no file name"),
         ("#include 3\n", "`#include` has no file name"),
-        ("#frobnicate 3\n", "unknown directive `#frobnicate`"),
-        ("##undef A\n", "a line that begins with `##` is ignored"),
+        ("#frobnicate 3\n", "`#frobnicate` is no directive, and its line is ignored"),
+        ("##undef A\n", "this line has no directive and is ignored"),
+        ("#IFDEF A\n", "`#IFDEF` is no directive, and its line is ignored; did you mean `ifdef`?"),
+        ("#(x\n", "this line has no directive and is ignored"),
         ("#line x\n", "a line marker has no line number"),
         ("a /* b\nc\n", "the comment that begins here does not end"),
         ("#if 0\n/* b\n#endif\n", "the comment that begins here does not end"),

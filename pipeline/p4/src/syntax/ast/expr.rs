@@ -168,6 +168,38 @@ impl ExprKind {
         let record = record.iter().map(|&(_, value)| value);
         single.into_iter().flatten().chain(args).chain(list.iter().copied()).chain(record)
     }
+
+    /// Calls `change` for the expressions directly inside this one, in source order.
+    pub fn for_each_part(&mut self, change: &mut dyn FnMut(&mut ExprId)) {
+        match self {
+            ExprKind::Member { base, .. } => change(base),
+            ExprKind::Unary { operand, .. } | ExprKind::Cast { operand, .. } => change(operand),
+            ExprKind::Index { base: first, index: second }
+            | ExprKind::Binary { left: first, right: second, .. }
+            | ExprKind::Mask { value: first, mask: second }
+            | ExprKind::Range { first, last: second } => [first, second].into_iter().for_each(change),
+            ExprKind::Slice { base: first, hi: second, lo: third }
+            | ExprKind::Ternary { condition: first, then: second, otherwise: third } => {
+                [first, second, third].into_iter().for_each(change);
+            }
+            ExprKind::Call { callee, args, .. } => {
+                change(callee);
+                args.iter_mut().for_each(|arg| change(&mut arg.value));
+            }
+            ExprKind::Construct { args, .. } => args.iter_mut().for_each(|arg| change(&mut arg.value)),
+            ExprKind::List(list) => list.iter_mut().for_each(change),
+            ExprKind::Record(fields) => fields.iter_mut().for_each(|(_, value)| change(value)),
+            ExprKind::Error
+            | ExprKind::Bool(_)
+            | ExprKind::Int(_)
+            | ExprKind::Text(_)
+            | ExprKind::Name { .. }
+            | ExprKind::This
+            | ExprKind::Type(_)
+            | ExprKind::Default
+            | ExprKind::Any => {}
+        }
+    }
 }
 
 /// A number.

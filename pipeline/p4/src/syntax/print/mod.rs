@@ -21,6 +21,14 @@ pub fn print(ast: &Ast) -> String {
     printer.out
 }
 
+/// Returns a declaration as text, a declaration, statement or property per line.
+#[must_use]
+pub fn declaration(ast: &Ast, decl: DeclId) -> String {
+    let mut printer = Printer { ast, out: String::new(), indent: 0 };
+    printer.decl(decl);
+    printer.out
+}
+
 /// Returns an expression as text.
 #[must_use]
 pub fn expr_text(ast: &Ast, expr: ExprId) -> String {

@@ -44,7 +44,11 @@ pub(crate) fn snippet(chip: Architecture, text: &str) -> Snippet {
 
 /// Returns all messages on a snippet.
 fn messages(text: &str) -> String {
-    let snippet = snippet(Architecture::T2na, text);
+    rendered(&snippet(Architecture::T2na, text))
+}
+
+/// Returns the messages on a snippet that was checked.
+pub(crate) fn rendered(snippet: &Snippet) -> String {
     let list = snippet.diagnostics.list().iter();
     list.map(|diagnostic| render(&snippet.sources, diagnostic) + "\n").collect()
 }

@@ -42,6 +42,20 @@ fn unknown_names() {
 }
 
 #[test]
+fn names_of_v1model_have_a_form_in_tna() {
+    expect![[r#"
+        error: `mark_to_drop` is not declared
+         --> snippet.p4:7:1
+          |
+        7 | mark_to_drop();
+          | ^^^^^^^^^^^^
+          |
+          = help: the name is of v1model (bmv2); in TNA, `dprsr.drop_ctl = 1;` drops the packet
+    "#]]
+    .assert_eq(&statements("mark_to_drop();"));
+}
+
+#[test]
 fn type_after_its_use() {
     expect![[r#"
         error: `const_t` is used before its declaration

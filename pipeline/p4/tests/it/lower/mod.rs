@@ -21,13 +21,14 @@ fn lowered(declarations: &str, apply: &str) -> Result<Lowered, String> {
 fn lowered_in(program: &str, declarations: &str, apply: &str) -> Result<Lowered, String> {
     let text = program.replace("DECLARATIONS", declarations).replace("APPLY", apply);
     let snippet = crate::check::snippet(Architecture::Tna, &text);
-    let (ast, mut checked, mut diagnostics) = (snippet.ast, snippet.checked, snippet.diagnostics);
+    let (mut ast, mut checked, mut diagnostics) = (snippet.ast, snippet.checked, snippet.diagnostics);
     let messages = |diagnostics: &sluice_p4::diagnostic::Diagnostics| -> String {
         diagnostics.list().iter().map(|one| render(&snippet.sources, one) + "\n").collect()
     };
     if diagnostics.errors() > 0 {
         return Err(messages(&diagnostics));
     }
+    sluice_p4::core::simplify(&mut ast, &mut checked, &mut |_, _| {});
     let pipe = elaborate(&ast, &mut checked, &mut diagnostics).ok_or_else(|| messages(&diagnostics))?;
     let source = Source { ast: &ast, pipe: &pipe, texts: &snippet.sources, chip: Architecture::Tna };
     lower(source, &mut checked, &mut diagnostics).ok_or_else(|| messages(&diagnostics))
