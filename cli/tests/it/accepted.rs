@@ -174,6 +174,10 @@ fn arguments_of_controls_are_copied_in_and_out() {
     run(&control(last, "c.apply(h.rec.a, h);"), &[(packet, Packet { a: 9, ..packet })]);
     let read = "control Inner(in rec_h v, inout heads_t h) { apply { h.rec.a = 9; h.rec.b = v.a; } }";
     run(&control(read, "c.apply(h.rec, h);"), &[(packet, Packet { a: 9, b: 1, ..packet })]);
+    let made = "control Inner(out adr_h v) { apply { v.va = 5; } }";
+    let apply = "if (h.adr.isValid()) { c.apply(h.adr); if (!h.adr.isValid()) { h.rec.p = 2; h.adr.setValid(); h.adr.va = 6; } }";
+    let sent = Packet { adr: Some(1), ..packet };
+    run(&control(made, apply), &[(sent, Packet { p: 2, adr: Some(6), ..packet })]);
     let slice = "control Inner(inout bit<8> v) { apply { v = v + 1; } }";
     run(&control(slice, "c.apply(h.rec.a[15:8]);"), &[(packet, Packet { a: 0x101, ..packet })]);
 }

@@ -62,7 +62,7 @@ impl<'a> Run<'_, 'a> {
             return Err(unsupported(Span::NONE, "a parser that ends inside a byte"));
         }
         self.packet.go(self.packet.at().max(self.front));
-        let seen = self.core.names_field(gress.from_parser(), "parser_err");
+        let seen = self.core.names_field(gress.parser_metadata(), "parser_err");
         if error != 0 && !seen {
             return self.out(Verdict::ParserError(error));
         }
@@ -120,7 +120,7 @@ impl<'a> Run<'_, 'a> {
         let gress = self.input.gress;
         let mut fields = self.input.fields.clone();
         fields.push(("parser_err".to_owned(), error.into()));
-        self.structure(gress.from_parser(), &fields)?;
+        self.structure(gress.parser_metadata(), &fields)?;
         fields.clone_from(&self.input.fields);
         let port = if gress == Gress::Ingress { "ingress_port" } else { "egress_port" };
         fields.push((port.to_owned(), self.input.port.into()));
@@ -171,6 +171,7 @@ impl<'a> Run<'_, 'a> {
                 run.define(param, value);
                 roles.push((param, role));
             }
+            run.at_begin.clone_from(&run.frames[run.frame].vars);
             let result = run.code_of(block);
             for (param, role) in roles {
                 if !matches!(run.core.program.direction(param), Direction::Out | Direction::InOut) {

@@ -198,7 +198,10 @@ impl Run<'_, '_> {
             BinaryOp::And => return Ok(Value::Bool(self.condition(left)? && self.condition(right)?)),
             BinaryOp::Or => return Ok(Value::Bool(self.condition(left)? || self.condition(right)?)),
             BinaryOp::Concat => return self.concat(left, right),
-            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge if self.access.is_some() => {
+            // With zero, a sum of a signed type is in the order of sequence numbers, as its bits say.
+            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge
+                if self.access.is_some() && !self.is_signed_with_zero(left, right)? =>
+            {
                 let (left, right) = (self.exact(left)?, self.exact(right)?);
                 return Ok(Value::Bool(compare(op, &left, &right).unwrap_or_default()));
             }
@@ -247,11 +250,40 @@ impl Run<'_, '_> {
             ExprKind::Binary { op: BinaryOp::Sub, left, right } if unsigned => {
                 Ok(self.exact(left)? - self.exact(right)?)
             }
-            _ => {
-                let value = self.value(expr)?;
-                value.as_number().ok_or_else(|| unsupported(self.span(expr), "an order of these values"))
-            }
+            ExprKind::Cast { operand, .. } if !unsigned => self.exact_signed(operand, ty),
+            _ => self.ordered(expr),
         }
+    }
+
+    fn is_signed_with_zero(&mut self, left: ExprId, right: ExprId) -> Res<bool> {
+        let ty = self.ty(left);
+        if !matches!(self.core.program.range(ty), Some(Range::Signed(_))) {
+            return Ok(false);
+        }
+        let checked = &self.core.program.checked;
+        let known: Vec<ExprId> =
+            [left, right].into_iter().filter(|side| checked.values.contains_key(side)).collect();
+        let mut values = known.into_iter().map(|side| self.value(side));
+        values.try_fold(false, |found, value| Ok(found || value?.as_number() == Some(BigInt::from(0))))
+    }
+
+    /// Returns the cast of an unsigned value to a signed type, whose sums do not wrap.
+    fn exact_signed(&mut self, operand: ExprId, ty: Ty) -> Res<BigInt> {
+        let (op, left, right) = match self.ast.exprs[operand].kind {
+            ExprKind::Binary { op: op @ (BinaryOp::Add | BinaryOp::Sub), left, right } => (op, left, right),
+            _ => {
+                let value = self.value(operand)?;
+                let value = self.converted(value, ty).as_number();
+                return value.ok_or_else(|| unsupported(self.span(operand), "an order of these values"));
+            }
+        };
+        let (left, right) = (self.exact_signed(left, ty)?, self.exact_signed(right, ty)?);
+        Ok(if op == BinaryOp::Add { left + right } else { left - right })
+    }
+
+    fn ordered(&mut self, expr: ExprId) -> Res<BigInt> {
+        let value = self.value(expr)?;
+        value.as_number().ok_or_else(|| unsupported(self.span(expr), "an order of these values"))
     }
 }
 

@@ -24,8 +24,9 @@
 //! - A field keeps its value when its header becomes invalid. In checksums, fields of invalid headers are zeros.
 //! - An element of a register past the end reads as zero, and a write to it has no effect.
 //! - Statements of a register action run in order, each on the results of those before it. Unsigned sums on the sides of an order
-//!   (`<`, `>`) do not wrap: the chip's comparison units are wider than an element.
+//!   (`<`, `>`) do not wrap, also under a cast to a signed type that is not compared with zero: the chip's comparison units are wider than an element.
 //! - A gress that names `parser_err` gets packets with parser errors, and the headers extracted before. Any other drops them.
+//! - Copies, digests and checksums of a deparser have the values from before its updates, which the chip makes for emitted headers.
 //! - `verify(condition, error)` has no effect, as in the vendor's compiler; `verify()` of a checksum returns true if the sum is wrong.
 //! - Random numbers, filters, colours of meters and members of groups are the caller's ([`Outside`]).
 //!

@@ -19,7 +19,7 @@ impl Gress {
     }
 
     /// Returns the type of what the parser adds.
-    pub(crate) fn from_parser(self) -> &'static str {
+    pub(crate) fn parser_metadata(self) -> &'static str {
         match self {
             Gress::Ingress => "ingress_intrinsic_metadata_from_parser_t",
             Gress::Egress => "egress_intrinsic_metadata_from_parser_t",

@@ -11,7 +11,7 @@ use crate::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sluice_asic::intrinsic::Architecture;
 use sluice_p4::check::{Checked, Resolution, Ty};
-use sluice_p4::elaborate::{ObjectId, Pipe};
+use sluice_p4::elaborate::{ObjectId, Pipe, TableId};
 use sluice_p4::syntax::ast::{Ast, DeclId};
 
 /// What packets leave behind.
@@ -70,6 +70,17 @@ impl<'a> Reference<'a> {
         let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         let input = PassIn { fields, ..PassIn::new(Gress::Ingress, 0, Vec::new()) };
         Run::new(self, outside, &input).ghost()
+    }
+
+    /// Returns the action profile of a table, its own or that of its selector.
+    #[must_use]
+    pub fn profile_of(&self, table: TableId) -> Option<ObjectId> {
+        let program = &self.program;
+        program.pipe.tables[table].objects.iter().find_map(|&(_, object)| match program.unit(object) {
+            "ActionProfile" => Some(object),
+            "ActionSelector" => Some(program.made_with_object(object, "action_profile").unwrap_or(object)),
+            _ => None,
+        })
     }
 
     /// Returns an element of a register; `None` if the object is no register.

@@ -62,6 +62,8 @@ pub(crate) struct Run<'p, 'a> {
     /// The register access whose code runs: the index of the element.
     pub(crate) access: Option<u64>,
     pub(crate) requests: Vec<Request>,
+    /// Variables and parameters at the begin of the block of the gress that runs.
+    pub(crate) at_begin: FxHashMap<DeclId, Value>,
     /// Structures of intrinsic metadata by the names of their types, between the blocks of the gress.
     pub(crate) intrinsics: FxHashMap<&'a str, Value>,
     /// Headers and metadata of the program between the blocks of the gress.
@@ -94,6 +96,7 @@ impl<'p, 'a> Run<'p, 'a> {
             applied: None,
             access: None,
             requests: Vec::new(),
+            at_begin: FxHashMap::default(),
             intrinsics: FxHashMap::default(),
             own: [None, None],
         }

@@ -8,7 +8,7 @@ use crate::run::Run;
 use crate::stop::{Res, Stop, unsupported};
 use crate::value::Value;
 use num_bigint::BigInt;
-use sluice_p4::elaborate::{ObjectId, TableId};
+use sluice_p4::elaborate::TableId;
 use sluice_p4::source::Span;
 use sluice_p4::syntax::ast::{DeclId, DeclKind, Direction, ExprId, ExprKind, TableDecl};
 use std::cmp::Reverse;
@@ -162,22 +162,12 @@ impl<'a> Run<'_, 'a> {
 
     /// Runs a member of the table's action profile; the default action, if there is no such member.
     fn run_member(&mut self, table: TableId, of: &'a TableDecl, member: Option<u32>) -> Res<Option<DeclId>> {
-        let profile = self.profile(table);
+        let profile = self.core.profile_of(table);
         let call = profile.zip(member).and_then(|key| self.core.control.members.get(&key)).cloned();
         match call {
             Some(call) => self.run_call(table, &call),
             None => self.run_default(table, of),
         }
-    }
-
-    /// Returns the action profile of a table: its own, or that of its selector.
-    fn profile(&self, table: TableId) -> Option<ObjectId> {
-        let program = &self.core.program;
-        program.pipe.tables[table].objects.iter().find_map(|&(_, object)| match program.unit(object) {
-            "ActionProfile" => Some(object),
-            "ActionSelector" => Some(program.made_with_object(object, "action_profile").unwrap_or(object)),
-            _ => None,
-        })
     }
 
     /// Returns the member of a group that the packet's hash selects.

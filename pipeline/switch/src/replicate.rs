@@ -40,6 +40,7 @@ struct Node {
 #[derive(Debug, Default)]
 pub(super) struct Replicator {
     sessions: Vec<Option<MirrorSession>>,
+    session_bits: u32,
     groups: BTreeMap<u16, Vec<Node>>,
     exclusions: BTreeMap<u16, Vec<u16>>,
 }
@@ -55,8 +56,9 @@ impl Replicator {
             let missing = |port| ReplicationError::NoSuchPort { what: what.to_owned(), port };
             ports.iter().map(|&port| index(port).ok_or_else(|| missing(port))).collect()
         };
-        let mut new =
-            Replicator { sessions: vec![None; chip.tm.mirror_sessions as usize], ..Replicator::default() };
+        let sessions = vec![None; chip.tm.mirror_sessions as usize];
+        let session_bits = chip.tm.mirror_session_bits;
+        let mut new = Replicator { sessions, session_bits, ..Replicator::default() };
         for (&id, session) in &state.sessions {
             session.validate(chip, id.into()).map_err(ReplicationError::Session)?;
             let port: Vec<u16> = session.port.iter().map(|p| p.number()).collect();
@@ -83,9 +85,11 @@ impl Replicator {
         Ok(new)
     }
 
-    /// Returns the session of this number, if it copies packets of that gress.
+    /// Returns the session of this number, if it copies packets of that gress. The chip takes the low bits of a wider number, as P4's
+    /// cast to `MirrorId_t` does.
     pub(super) fn session(&self, id: u16, gress: Gress) -> Option<MirrorSession> {
-        let session = self.sessions.get(usize::from(id)).copied().flatten()?;
+        let id = usize::from(id) & ((1 << self.session_bits) - 1);
+        let session = self.sessions.get(id).copied().flatten()?;
         let on = match gress {
             Gress::Ingress => session.ingress,
             Gress::Egress => session.egress,

@@ -5,7 +5,7 @@
 
 use super::uses::{Bodies, Given, Path, Tree, Use};
 use crate::check::{Checked, Resolution, TyKind};
-use crate::syntax::ast::{Ast, DeclKind, ExprId, ExprKind};
+use crate::syntax::ast::{Ast, DeclKind, Direction, ExprId, ExprKind};
 
 /// What all callees of a program do with places.
 #[derive(Debug)]
@@ -28,7 +28,8 @@ impl Arguments {
         let tree = Tree { ast, checked };
         let Some(callee) = tree.callee(call) else { return Vec::new() };
         let given = tree.given(call);
-        let reached = self.bodies.through(&tree, callee, call);
+        let mut reached = self.bodies.through(&tree, callee, call);
+        reached.extend(invalidated(&tree, &given));
         let is_action = matches!(ast.decls[callee].kind, DeclKind::Action(_));
         // A number that is only read is the cheapest to copy, and a structure the dearest.
         let mut order = given.clone();
@@ -61,6 +62,15 @@ impl Arguments {
         let mut later = later.filter(|other| tree.is_written(other.1) && !copied.contains(other));
         later.any(|other| tree.path(other.0).is_some_and(|other| overlap(&own, &other)))
     }
+}
+
+/// Returns the structures that are given as `out`: their headers are invalid before the callee begins.
+fn invalidated(tree: &Tree<'_>, given: &[Given]) -> Vec<Reached> {
+    let out = given
+        .iter()
+        .filter(|(arg, param)| tree.direction(*param) == Direction::Out && !is_number(tree, *arg));
+    let begin = Use { written: Some(0), read: None };
+    out.filter_map(|(arg, _)| Some((Some(*arg), tree.path(*arg)?, begin))).collect()
 }
 
 fn is_number(tree: &Tree<'_>, expr: ExprId) -> bool {

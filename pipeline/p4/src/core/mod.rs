@@ -9,6 +9,7 @@ pub(crate) mod arguments;
 mod dead_variables;
 mod extremes;
 mod make;
+mod out_headers;
 mod shifts;
 mod sums;
 mod sunk_reads;
@@ -30,7 +31,7 @@ pub struct Pass {
 }
 
 /// All passes, in their order.
-pub const PASSES: [Pass; 7] = [
+pub const PASSES: [Pass; 8] = [
     Pass {
         name: "table-results",
         job: "hit and miss of a table are asked by an `if` alone, which sets a variable for all other uses",
@@ -40,6 +41,11 @@ pub const PASSES: [Pass; 7] = [
         name: "argument-copies",
         job: "a callee reaches a place by one name: for slices, and for places given twice, variables are copied in and out",
         run: argument_copies::run,
+    },
+    Pass {
+        name: "out-headers",
+        job: "headers that a callee gets as `out` are made invalid before the call",
+        run: out_headers::run,
     },
     Pass { name: "sums", job: "constants that are added one after another are one constant", run: sums::run },
     Pass {

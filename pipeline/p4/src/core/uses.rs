@@ -63,9 +63,10 @@ impl Bodies {
     }
 
     fn add(&mut self, tree: &Tree<'_>, decl: DeclId) {
-        let mut walk = Walk { tree, bodies: self, body: Body::default(), now: 0 };
+        // Time 0 is that before the first statement.
+        let mut walk = Walk { tree, bodies: self, body: Body::default(), now: 1 };
         walk.decl(decl);
-        let body = Body { length: walk.now.saturating_add(1), ..walk.body };
+        let body = Body { length: walk.now, ..walk.body };
         self.of.insert(decl, body);
     }
 

@@ -16,6 +16,7 @@ struct heads_t { rec_h rec; }
 struct meta_t { bool known; bit<1> flag; bit<8> n; bit<32> wide; }
 control Inner(inout heads_t h, inout bit<32> v, in bit<32> by) { apply { h.rec.a = by; v = v + h.rec.b; } }
 control Next(in bit<32> v, out bit<32> w) { apply { w = v + 1; } }
+control Make(out rec_h r) { apply { r.a = 1; } }
 control C(inout heads_t hdr, inout meta_t m, in bit<9> port) {
     Register<bit<32>, bit<1>>(1) count;
     RegisterAction<bit<32>, bit<1>, bit<32>>(count) look = { void apply(inout bit<32> v, out bit<32> r) { r = v; } };

@@ -60,7 +60,7 @@ impl Run<'_, '_> {
                 Ok(Value::Number(BigInt::from(!sum)))
             }
             ("update", Some(data)) => {
-                let sum = !self.summed(data)?.sum();
+                let sum = !self.before_updates(|run| run.summed(data))?.sum();
                 let ones = match self.argument(method, "zeros_as_ones") {
                     Some(arg) => self.condition(arg)?,
                     None => false,

@@ -50,6 +50,17 @@ impl Run<'_, '_> {
         }
     }
 
+    /// Runs code on the values from before the deparser's updates of checksums.
+    pub(crate) fn before_updates<T>(&mut self, code: impl FnOnce(&mut Self) -> Res<T>) -> Res<T> {
+        let frame = self.frame;
+        let mut vars = self.frames[frame].vars.clone();
+        vars.extend(self.at_begin.iter().map(|(decl, value)| (*decl, value.clone())));
+        let now = std::mem::replace(&mut self.frames[frame].vars, vars);
+        let result = code(self);
+        self.frames[frame].vars = now;
+        result
+    }
+
     /// Calls `emit` of a mirror or resubmit, or `pack` of a digest.
     ///
     /// An object that names a type makes requests only if the type field of the gress has this value.
@@ -73,7 +84,7 @@ impl Run<'_, '_> {
         }
         let mut bits = Bits::default();
         if let Some(&data) = data {
-            let (value, ty) = (self.value(data)?, self.ty(data));
+            let (value, ty) = (self.before_updates(|run| run.value(data))?, self.ty(data));
             self.core.program.flatten(ty, &value, false, &mut bits, at)?;
         }
         self.requests.push(Request { kind, data: bits.bytes() });

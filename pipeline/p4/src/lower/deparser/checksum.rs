@@ -5,6 +5,7 @@ use super::super::places::{Place, SlotHome};
 use super::super::{Lower, Res};
 use super::decide::{Update, is_bit};
 use super::guard::Guard;
+use super::request::BEFORE;
 use crate::check::{Call, Callee};
 use crate::syntax::ast::{ExprId, ExprKind, Stmt};
 use sluice_ir::{ChecksumUpdate, Expr};
@@ -65,6 +66,9 @@ impl Lower<'_> {
             Some(arg) => self.constant(frame, arg).and_then(|value| value.as_bool()).unwrap_or(false),
             None => false,
         };
+        if inputs.iter().any(|part| self.is_updated(part)) {
+            self.note(at, "a checksum over another checksum", BEFORE);
+        }
         let loc = self.loc(at);
         let update = ChecksumUpdate { header, when: None, field, inputs, zeros_as_ones, loc };
         self.updates.push(Update { conds, at, update });

@@ -12,6 +12,10 @@ use sluice_ir::{Expr, Request, RequestKind, list_bits};
 /// Bits of a mirror session's number on Tofino.
 const SESSION_BITS: u16 = 10;
 
+/// What becomes of a checksum that the deparser also puts elsewhere.
+pub(super) const BEFORE: &str =
+    "its value is that from before the update, which the chip makes for the emitted header alone";
+
 impl Lower<'_> {
     /// Lowers `mirror.emit(...)`, `resubmit.emit(...)`, `digest.pack(...)` and `pktgen.emit(...)`.
     pub(super) fn request(
@@ -71,6 +75,9 @@ impl Lower<'_> {
             Some(data) => self.request_data(frame, data, kind == RequestKind::Digest)?,
             None => Vec::new(),
         };
+        if list.iter().any(|part| self.is_updated(part)) {
+            self.note(at, format!("a checksum in a {}", kind.word()), BEFORE);
+        }
         // The parser finds the data of any resubmit in a slot of one length.
         if kind == RequestKind::Resubmit {
             let bits = self.resubmit_data()?.unwrap_or(0);
@@ -85,6 +92,13 @@ impl Lower<'_> {
         let request = Request { kind, selector, when, data: list, loc };
         self.program.pipes[frame.gress.index()].deparser.requests.push(request);
         Ok(())
+    }
+
+    /// Returns true if the deparser has updated a field of a value.
+    pub(super) fn is_updated(&self, value: &Expr) -> bool {
+        let mut found = false;
+        value.fields(&mut |field| found |= self.updates.iter().any(|of| of.update.field == field));
+        found
     }
 
     /// Returns the field with the number of the mirror session.

@@ -420,15 +420,15 @@ impl Lower<'_> {
         let sense = match (signed, computed && op.orders()) {
             // The sign of a sum that wraps: a comparator asks for it in serial order.
             (true, true) if serial => Sense::Serial,
-            (true, _) => Sense::Signed,
-            (false, true) => {
+            (signed, true) => {
                 self.note(
                     at,
                     "an unsigned sum or difference is compared by size",
                     "approximated: the comparator's sums do not wrap where the values do",
                 );
-                Sense::Unsigned
+                if signed { Sense::Signed } else { Sense::Unsigned }
             }
+            (true, false) => Sense::Signed,
             (false, false) => Sense::Unsigned,
         };
         Ok(match (a, b) {

@@ -117,6 +117,7 @@ fn comparators_do_not_wrap_unless_numbers_are_signed() {
                 @out0 = 1;
             }
         }
+        an unsigned sum or difference is compared by size: approximated: the comparator's sums do not wrap where the values do
     "#]].assert_eq(&found.concat());
 }
 

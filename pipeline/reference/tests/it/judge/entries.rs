@@ -163,8 +163,9 @@ fn members(program: &Program, from: &ControlState, to: &mut Reference<'_>) -> Re
             continue;
         }
         let id = to.table_named(&data.name).map_err(|error| error.to_string())?;
-        let name = &program.profiles[profile].name;
-        let object = to.object_named(name).map_err(|error| error.to_string())?;
+        let Some(object) = to.profile_of(id) else {
+            return Err(format!("the profile of table `{}`", data.name));
+        };
         for (member, by) in &state.members {
             let call = call(program, data, by, to, id)?;
             to.control.members.insert((object, *member), call);

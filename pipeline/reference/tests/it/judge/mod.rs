@@ -5,6 +5,7 @@
 
 mod around;
 mod entries;
+mod plain;
 mod programs;
 mod record;
 mod state;
@@ -201,12 +202,13 @@ impl Subject<'_> {
         let expected = Record::of_tree(&tree_input, &out);
         counts.passes += 1;
         counts.requests += out.requests.len();
+        let session_bits = self.placement.chip.tm.mirror_session_bits;
         for side in sides {
             let Some(packet) = side.packet else { continue };
             let mut batch = [Pass::new(packet, *input)];
             side.executor.run(gress, &mut batch, &mut side.store);
             let made: Vec<_> = side.executor.made().drain(..).collect();
-            let found = Record::of_pass(gress, &batch[0], &made, &mut side.store);
+            let found = Record::of_pass(gress, &batch[0], &made, (&mut side.store, session_bits));
             side.packet = Some(batch[0].packet);
             if found.verdict == "no room" {
                 return Err(Failed::Missing("headers longer than the head of a packet".to_owned()));

@@ -59,14 +59,14 @@ pub(super) fn tree_input(
 impl Record {
     /// Returns the results of the tree.
     pub(super) fn of_tree(input: &tree::PassIn, out: &tree::PassOut) -> Record {
-        let mut record = Record::default();
-        record.verdict = match out.verdict {
+        let verdict = match out.verdict {
             tree::Verdict::Forward => "forward".to_owned(),
             tree::Verdict::Dropped => "dropped".to_owned(),
             tree::Verdict::ParserError(bits) => format!("parser error {bits:#x}"),
             tree::Verdict::Resubmit => "resubmit".to_owned(),
             tree::Verdict::NoPort => "no port".to_owned(),
         };
+        let mut record = Record { verdict, ..Record::default() };
         for request in &out.requests {
             match request.kind {
                 RequestKind::Mirror { session } => {
@@ -94,10 +94,14 @@ impl Record {
         record
     }
 
-    /// Returns the results of an executor.
-    pub(super) fn of_pass(gress: Gress, pass: &Pass, made: &[Made], store: &mut PacketStore) -> Record {
-        let mut record = Record::default();
-        record.verdict = match pass.output.verdict {
+    /// Returns the results of an executor, with the number of bits that the device takes of a session's number.
+    pub(super) fn of_pass(
+        gress: Gress,
+        pass: &Pass,
+        made: &[Made],
+        (store, session_bits): (&mut PacketStore, u32),
+    ) -> Record {
+        let verdict = match pass.output.verdict {
             Verdict::Forward => "forward".to_owned(),
             Verdict::Label(_) => "dropped".to_owned(),
             Verdict::ParserError(bits) => format!("parser error {bits:#x}"),
@@ -105,6 +109,7 @@ impl Record {
             Verdict::NoPort => "no port".to_owned(),
             Verdict::NoRoom => "no room".to_owned(),
         };
+        let mut record = Record { verdict, ..Record::default() };
         if matches!(pass.output.verdict, Verdict::Forward | Verdict::Resubmit) {
             record.bytes = content(store, pass.packet);
         }
@@ -116,7 +121,8 @@ impl Record {
         for made in made {
             match made.kind {
                 MadeKind::Mirror { session, copy, .. } => {
-                    record.mirrors.push((session.into(), content(store, copy)));
+                    let session = u64::from(session) & ((1 << session_bits) - 1);
+                    record.mirrors.push((session, content(store, copy)));
                     store.remove(copy);
                 }
                 MadeKind::Digest { kind, data } => {
