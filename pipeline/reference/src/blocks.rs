@@ -255,6 +255,9 @@ impl<'a> Run<'_, 'a> {
         }
         let resubmits = self.requests.iter().any(|request| request.kind == RequestKind::Resubmit);
         if resubmits && self.input.resubmitted.is_none() {
+            if self.result(gress.for_deparser(), "mirror_io_select") == Some(1) {
+                self.requests.retain(|request| !matches!(request.kind, RequestKind::Mirror { .. }));
+            }
             return Ok(Verdict::Resubmit);
         }
         if gress == Gress::Egress {

@@ -27,6 +27,8 @@
 //!   (`<`, `>`) do not wrap, also under a cast to a signed type that is not compared with zero: the chip's comparison units are wider than an element.
 //! - A gress that names `parser_err` gets packets with parser errors, and the headers extracted before. Any other drops them.
 //! - Copies, digests and checksums of a deparser have the values from before its updates, which the chip makes for emitted headers.
+//! - A packet that is resubmitted has no output that a mirror could copy.
+//! - Members of a structure in a digest end with a byte each. A request under type 0 is made only if code has written the type.
 //! - `verify(condition, error)` has no effect, as in the vendor's compiler; `verify()` of a checksum returns true if the sum is wrong.
 //! - Random numbers, filters, colours of meters and members of groups are the caller's ([`Outside`]).
 //!

@@ -3,6 +3,7 @@
 use crate::run::Run;
 use crate::stop::{Res, Stop, unsupported};
 use crate::value::Value;
+use sluice_p4::check::Resolution;
 use sluice_p4::syntax::ast::{
     Block, DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind, SwitchCase, SwitchLabel,
 };
@@ -57,6 +58,11 @@ impl Run<'_, '_> {
     }
 
     fn assign(&mut self, target: ExprId, value: ExprId) -> Res<()> {
+        if let Some(Resolution::Field(field, _)) = self.core.program.checked.resolutions[target]
+            && matches!(self.core.program.name(field), "mirror_type" | "resubmit_type" | "digest_type")
+        {
+            self.types_written.insert(field);
+        }
         if matches!(self.ast.exprs[target].kind, ExprKind::Any) {
             return self.value(value).map(drop);
         }

@@ -61,6 +61,28 @@ impl Run<'_, '_> {
         result
     }
 
+    /// Returns true if code asks for a type of requests that no code has written.
+    fn is_left_open(&self, field: &str) -> bool {
+        let mut written = self.types_written.iter();
+        let is_written = written.any(|&decl| self.core.program.name(decl) == field);
+        !is_written && self.core.names_field(self.input.gress.for_deparser(), field)
+    }
+
+    /// Adds the bits of a structure for the control plane, whose members end with a byte each.
+    fn bytewise(&mut self, ty: Ty, value: &Value, bits: &mut Bits, at: Span) -> Res<()> {
+        match self.core.program.shape(ty) {
+            Shape::Struct(fields) | Shape::Header(fields) => {
+                let parts = fields.list.iter().zip(value.parts());
+                parts.into_iter().try_for_each(|(&(_, ty), part)| self.bytewise(ty, part, bits, at))
+            }
+            _ => {
+                let width = self.core.program.width(ty, at)?;
+                bits.push(&BigInt::from(0), width.next_multiple_of(8) - width);
+                self.core.program.flatten(ty, value, false, bits, at)
+            }
+        }
+    }
+
     /// Calls `emit` of a mirror or resubmit, or `pack` of a digest.
     ///
     /// An object that names a type makes requests only if the type field of the gress has this value.
@@ -82,10 +104,18 @@ impl Run<'_, '_> {
         {
             return Ok(Value::Nothing);
         }
+        if self.asked_type(field) == Some(BigInt::from(0)) && self.is_left_open(field) {
+            return Ok(Value::Nothing);
+        }
         let mut bits = Bits::default();
         if let Some(&data) = data {
             let (value, ty) = (self.before_updates(|run| run.value(data))?, self.ty(data));
-            self.core.program.flatten(ty, &value, false, &mut bits, at)?;
+            match self.core.program.shape(ty) {
+                Shape::Struct(_) if kind == RequestKind::Digest => {
+                    self.bytewise(ty, &value, &mut bits, at)?
+                }
+                _ => self.core.program.flatten(ty, &value, false, &mut bits, at)?,
+            }
         }
         self.requests.push(Request { kind, data: bits.bytes() });
         Ok(Value::Nothing)
