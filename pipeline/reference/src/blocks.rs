@@ -11,7 +11,7 @@ use num_bigint::BigInt;
 use sluice_p4::check::{Ty, TyKind};
 use sluice_p4::elaborate::BlockId;
 use sluice_p4::source::Span;
-use sluice_p4::syntax::ast::{DeclKind, Direction};
+use sluice_p4::syntax::ast::{DeclId, DeclKind, Direction};
 
 /// `ucast_egress_port` of a packet without a port.
 const NO_PORT: u64 = 0x1ff;
@@ -155,7 +155,7 @@ impl<'a> Run<'_, 'a> {
 
     /// Runs a block of the gress. Its `out` and `inout` parameters go on to the next block.
     fn top(&mut self, block: BlockId) -> Res<()> {
-        let params = self.core.program.params(self.core.program.pipe.blocks[block].decl);
+        let params = self.core.program.ast.params(self.core.program.pipe.blocks[block].decl);
         self.inside(block, |run| {
             let mut own = 0;
             let mut roles = Vec::new();
@@ -174,7 +174,7 @@ impl<'a> Run<'_, 'a> {
             run.at_begin.clone_from(&run.frames[run.frame].vars);
             let result = run.code_of(block);
             for (param, role) in roles {
-                if !matches!(run.core.program.direction(param), Direction::Out | Direction::InOut) {
+                if !matches!(run.core.program.ast.direction(param), Direction::Out | Direction::InOut) {
                     continue;
                 }
                 let Some(value) = run.variable(param).cloned() else { continue };
@@ -195,16 +195,19 @@ impl<'a> Run<'_, 'a> {
     fn role(&mut self, ty: Ty, own: &mut usize) -> Role<'a> {
         match *self.core.program.checked.types.kind(ty) {
             TyKind::Extern(..) => return Role::Packet,
-            TyKind::Header(decl, _) | TyKind::Struct(decl, _) => {
-                let name = self.core.program.name(decl);
-                if name.contains("_intrinsic_metadata") && self.core.architecture_type(name) == Some(decl) {
-                    return Role::Intrinsic(name);
-                }
+            TyKind::Header(decl, _) | TyKind::Struct(decl, _) if self.is_intrinsic(decl) => {
+                return Role::Intrinsic(self.core.program.name(decl));
             }
             _ => {}
         }
         *own += 1;
         Role::Own(*own - 1)
+    }
+
+    /// Returns true if a declaration is a structure of intrinsic metadata.
+    pub(crate) fn is_intrinsic(&self, decl: DeclId) -> bool {
+        let name = self.core.program.name(decl);
+        name.contains("_intrinsic_metadata") && self.core.architecture_type(name) == Some(decl)
     }
 
     /// Returns true if the code of a parser runs.

@@ -31,7 +31,7 @@ impl Run<'_, '_> {
         };
         match (call.callee, base) {
             (Callee::Action(action), _) => {
-                let bound = self.bind(self.core.program.params(action), &call.args)?;
+                let bound = self.bind(self.core.program.ast.params(action), &call.args)?;
                 self.run_action(action, bound)?;
                 Ok(Value::Nothing)
             }
@@ -41,7 +41,7 @@ impl Run<'_, '_> {
             },
             (Callee::Block(decl), Some(base)) => match self.instance(base) {
                 Some(Binding::Block(block)) => {
-                    let bound = self.bind(self.core.program.params(decl), &call.args)?;
+                    let bound = self.bind(self.core.program.ast.params(decl), &call.args)?;
                     self.apply_block(block, bound)?;
                     Ok(Value::Nothing)
                 }
@@ -87,7 +87,7 @@ impl Run<'_, '_> {
             return Ok(Bound { param, value, back: None });
         };
         let unused = matches!(self.ast.exprs[arg].kind, ExprKind::Any);
-        match self.core.program.direction(param) {
+        match self.core.program.ast.direction(param) {
             Direction::None | Direction::In => Ok(Bound { param, value: self.value(arg)?, back: None }),
             direction => {
                 let back = if unused { None } else { self.place(arg)? };

@@ -1,4 +1,4 @@
-//! What the control plane sets: entries, default actions, members of groups, and members of value sets.
+//! The state that the control plane sets: entries, default actions, members of groups, and members of value sets.
 
 use crate::value::Value;
 use num_bigint::BigInt;

@@ -24,15 +24,18 @@
 //! - A field keeps its value when its header becomes invalid. In checksums, fields of invalid headers are zeros.
 //! - An element of a register past the end reads as zero, and a write to it has no effect.
 //! - Statements of a register action run in order, each on the results of those before it. Unsigned sums on the sides of an order
-//!   (`<`, `>`) do not wrap, also under a cast to a signed type that is not compared with zero: the chip's comparison units are wider than an element.
+//!   (`<`, `>`) do not wrap, also under a cast to a signed type that is not compared with zero: the chip's comparison units are wider
+//!   than an element.
 //! - A gress that names `parser_err` gets packets with parser errors, and the headers extracted before. Any other drops them.
 //! - Copies, digests and checksums of a deparser have the values from before its updates, which the chip makes for emitted headers.
 //! - A packet that is resubmitted has no output that a mirror could copy.
 //! - Members of a structure in a digest end with a byte each. A request under type 0 is made only if code has written the type.
 //! - `verify(condition, error)` has no effect, as in the vendor's compiler; `verify()` of a checksum returns true if the sum is wrong.
 //! - Random numbers, filters, colours of meters and members of groups are the caller's ([`Outside`]).
+//! - A header that is extracted in front of the packet is [`Unsupported`], except for intrinsic metadata and the data of a resubmit:
+//!   Sluice does not have these bytes.
 //!
-//! What the interpreter does not have is [`Unsupported`], never a guess.
+//! A construct that the interpreter does not have is [`Unsupported`], never a guess.
 
 mod bits;
 mod blocks;

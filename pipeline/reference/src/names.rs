@@ -35,7 +35,7 @@ pub struct NamedEntry<'e> {
 /// A name or value that does not suit the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameError {
-    /// What was found.
+    /// The mistake, with the name or value that was found.
     pub text: String,
 }
 
@@ -186,8 +186,8 @@ impl Reference<'_> {
 
     /// Returns the parameters that the control plane gives.
     fn free_params(&self, action: DeclId) -> Vec<DeclId> {
-        let params = self.program.params(action).iter().copied();
-        params.filter(|&param| self.program.direction(param) == Direction::None).collect()
+        let params = self.program.ast.params(action).iter().copied();
+        params.filter(|&param| self.program.ast.direction(param) == Direction::None).collect()
     }
 
     /// Returns the name of a declaration for the control plane.

@@ -7,7 +7,7 @@ use crate::run::Run;
 use crate::stop::{Res, Stop, unsupported};
 use crate::value::Value;
 use num_bigint::BigInt;
-use sluice_p4::check::{Builtin, Call, Resolution};
+use sluice_p4::check::{Builtin, Call, Resolution, TyKind};
 use sluice_p4::elaborate::Binding;
 use sluice_p4::syntax::ast::{DeclId, DeclKind, ExprId, ExprKind, Name, Select, Transition};
 
@@ -164,6 +164,13 @@ impl<'a> Run<'_, 'a> {
         let place = self.place(header)?.ok_or_else(|| unsupported(at, "an extraction to this expression"))?;
         if !matches!(self.core.program.shape(ty), Shape::Header(_)) {
             return Err(unsupported(at, "an extraction of something other than a header"));
+        }
+        let is_intrinsic = match *self.core.program.checked.types.kind(ty) {
+            TyKind::Header(decl, _) => self.is_intrinsic(decl),
+            _ => false,
+        };
+        if self.packet.at() < self.front && !is_intrinsic && self.input.resubmitted.is_none() {
+            return Err(unsupported(at, "a header in front of the packet"));
         }
         self.extracts(&place, bits)?;
         let begin = self.packet.at();

@@ -94,7 +94,7 @@ pub struct Request {
     pub data: Vec<u8>,
 }
 
-/// What becomes of a packet at the end of a gress.
+/// The fate of a packet at the end of a gress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It goes on.
@@ -112,7 +112,7 @@ pub enum Verdict {
 /// The results of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassOut {
-    /// What becomes of the packet.
+    /// The fate of the packet.
     pub verdict: Verdict,
     /// The packet as it leaves the deparser.
     pub bytes: Vec<u8>,

@@ -11,7 +11,7 @@ use sluice_p4::elaborate::{Binding, BlockId, ObjectId, Pipe};
 use sluice_p4::names::Symbol;
 use sluice_p4::source::Span;
 use sluice_p4::syntax::ast::{
-    Annotation, AnnotationBody, AnnotationTokenKind, Ast, DeclId, DeclKind, Direction, ExprId,
+    Annotation, AnnotationBody, AnnotationTokenKind, Ast, DeclId, DeclKind, ExprId,
 };
 use std::rc::Rc;
 
@@ -248,26 +248,6 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Returns the parameters of a function, action, constructor, parser or control.
-    pub(crate) fn params(&self, decl: DeclId) -> &'a [DeclId] {
-        match &self.ast.decls[decl].kind {
-            DeclKind::Function(function) => &function.params,
-            DeclKind::Constructor { params } => params,
-            DeclKind::Action(action) => &action.params,
-            DeclKind::Parser(parser) => &parser.params,
-            DeclKind::Control(control) => &control.params,
-            _ => &[],
-        }
-    }
-
-    /// Returns the direction of a parameter.
-    pub(crate) fn direction(&self, param: DeclId) -> Direction {
-        match &self.ast.decls[param].kind {
-            DeclKind::Param(param) => param.direction,
-            _ => Direction::None,
-        }
-    }
-
     /// Returns the name of the extern of an object.
     pub(crate) fn unit(&self, object: ObjectId) -> &'a str {
         self.name(self.pipe.objects[object].decl)
@@ -276,7 +256,7 @@ impl<'a> Program<'a> {
     /// Returns the argument of an object's constructor for a parameter.
     pub(crate) fn made_with(&self, object: ObjectId, param: &str) -> Option<&'a Binding> {
         let object = &self.pipe.objects[object];
-        let at = self.params(object.constructor?).iter().position(|&decl| self.name(decl) == param)?;
+        let at = self.ast.params(object.constructor?).iter().position(|&decl| self.name(decl) == param)?;
         object.args.get(at)?.as_ref()
     }
 

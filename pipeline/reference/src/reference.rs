@@ -14,7 +14,7 @@ use sluice_p4::check::{Checked, Resolution, Ty};
 use sluice_p4::elaborate::{ObjectId, Pipe, TableId};
 use sluice_p4::syntax::ast::{Ast, DeclId};
 
-/// What packets leave behind.
+/// Registers and counters that packets have changed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
     /// Elements of registers that were written.
@@ -142,9 +142,14 @@ impl<'a> Reference<'a> {
 
     /// Returns true if code of the program names a field of a structure of intrinsic metadata.
     pub(crate) fn names_field(&self, structure: &str, field: &str) -> bool {
+        self.named.iter().any(|&decl| self.is_field(decl, structure, field))
+    }
+
+    /// Returns true if a declaration is a field of a structure of intrinsic metadata.
+    pub(crate) fn is_field(&self, decl: DeclId, structure: &str, field: &str) -> bool {
         let structure = self.architecture_type(structure);
-        let mut fields = self.named.iter().filter(|&&decl| self.program.name(decl) == field);
-        fields.any(|&decl| structure.is_some() && self.program.ast.decls[decl].parent == structure)
+        let is_inside = structure.is_some() && self.program.ast.decls[decl].parent == structure;
+        is_inside && self.program.name(decl) == field
     }
 
     /// Returns the bits of metadata between the intrinsic metadata and a packet in ingress.

@@ -62,8 +62,8 @@ pub(crate) struct Run<'p, 'a> {
     /// The register access whose code runs: the index of the element.
     pub(crate) access: Option<u64>,
     pub(crate) requests: Vec<Request>,
-    /// The type fields of requests that the code has written.
-    pub(crate) types_written: FxHashSet<DeclId>,
+    /// Fields that assignments have written.
+    pub(crate) assigned: FxHashSet<DeclId>,
     /// Variables and parameters at the begin of the block of the gress that runs.
     pub(crate) at_begin: FxHashMap<DeclId, Value>,
     /// Structures of intrinsic metadata by the names of their types, between the blocks of the gress.
@@ -98,7 +98,7 @@ impl<'p, 'a> Run<'p, 'a> {
             applied: None,
             access: None,
             requests: Vec::new(),
-            types_written: FxHashSet::default(),
+            assigned: FxHashSet::default(),
             at_begin: FxHashMap::default(),
             intrinsics: FxHashMap::default(),
             own: [None, None],

@@ -58,10 +58,8 @@ impl Run<'_, '_> {
     }
 
     fn assign(&mut self, target: ExprId, value: ExprId) -> Res<()> {
-        if let Some(Resolution::Field(field, _)) = self.core.program.checked.resolutions[target]
-            && matches!(self.core.program.name(field), "mirror_type" | "resubmit_type" | "digest_type")
-        {
-            self.types_written.insert(field);
+        if let Some(Resolution::Field(field, _)) = self.core.program.checked.resolutions[target] {
+            self.assigned.insert(field);
         }
         if matches!(self.ast.exprs[target].kind, ExprKind::Any) {
             return self.value(value).map(drop);

@@ -204,7 +204,7 @@ impl<'a> Run<'_, 'a> {
         let call = self.core.program.checked.calls.get(&expr).cloned();
         let args = call.map(|call| call.args).unwrap_or_default();
         let mut bound = Vec::new();
-        for (at, &param) in self.core.program.params(action).iter().enumerate() {
+        for (at, &param) in self.core.program.ast.params(action).iter().enumerate() {
             let given = args.get(at).copied().flatten();
             let arg = given.or_else(|| self.listed_arg(table, action, at));
             bound.push(self.bind_one(param, arg)?);
@@ -217,8 +217,8 @@ impl<'a> Run<'_, 'a> {
         let action = self.core.program.pipe.actions[call.action].decl;
         let mut given = call.args.iter();
         let mut bound = Vec::new();
-        for (at, &param) in self.core.program.params(action).iter().enumerate() {
-            if self.core.program.direction(param) != Direction::None {
+        for (at, &param) in self.core.program.ast.params(action).iter().enumerate() {
+            if self.core.program.ast.direction(param) != Direction::None {
                 let arg = self.listed_arg(table, action, at);
                 bound.push(self.bind_one(param, arg)?);
                 continue;

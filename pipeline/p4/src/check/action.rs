@@ -18,6 +18,6 @@ impl Checker<'_> {
     /// Returns the parameters of an action that have a direction, which the program binds, and those that the control plane
     /// gives.
     pub(super) fn action_params(&self, action: DeclId) -> (Vec<DeclId>, Vec<DeclId>) {
-        self.parameters(action).iter().partition(|&&param| self.direction(param) != Direction::None)
+        self.ast.params(action).iter().partition(|&&param| self.ast.direction(param) != Direction::None)
     }
 }

@@ -221,25 +221,13 @@ impl<'a> Checker<'a> {
         Ty::VOID
     }
 
-    /// Returns the parameters of something that is called.
-    pub(super) fn parameters(&self, decl: DeclId) -> &'a [DeclId] {
-        match &self.ast.decls[decl].kind {
-            DeclKind::Function(function) => &function.params,
-            DeclKind::Constructor { params } => params,
-            DeclKind::Action(action) => &action.params,
-            DeclKind::Parser(parser) => &parser.params,
-            DeclKind::Control(control) => &control.params,
-            _ => &[],
-        }
-    }
-
     /// Returns the parameters of one of several candidates.
     fn candidate(&self, candidates: &Candidates<'_>, decl: DeclId) -> &'a [DeclId] {
         match &self.ast.decls[decl].kind {
             DeclKind::Parser(parser) if candidates.constructs => &parser.constructor_params,
             DeclKind::Control(control) if candidates.constructs => &control.constructor_params,
             DeclKind::Package(package) => &package.params,
-            _ => self.parameters(decl),
+            _ => self.ast.params(decl),
         }
     }
 
@@ -385,7 +373,7 @@ impl<'a> Checker<'a> {
         (param, value): (DeclId, ExprId),
         wanted: Ty,
     ) {
-        match self.direction(param) {
+        match self.ast.direction(param) {
             Direction::Out | Direction::InOut => {
                 let unused = matches!(self.ast.exprs[value].kind, ExprKind::Any);
                 let action = format!("passed to the `out` parameter `{}`", self.name(param));

@@ -247,13 +247,13 @@ impl<'a> Checker<'a> {
         let diagnostic = match misfit {
             Some((Some(own), Some((param, ty)))) => {
                 let (name, ty) = (self.name(param), self.show(ty));
-                let note = format!("expected `{}{ty}` for `{name}`", word(self.direction(param)));
+                let note = format!("expected `{}{ty}` for `{name}`", word(self.ast.direction(param)));
                 diagnostic.also(self.ast.decls[own].span, note)
             }
             Some((None, Some((param, ty)))) => {
                 let (name, ty) = (self.name(param), self.show(ty));
                 let note =
-                    format!("a parameter `{}{ty}` for `{name}` is missing", word(self.direction(param)));
+                    format!("a parameter `{}{ty}` for `{name}` is missing", word(self.ast.direction(param)));
                 diagnostic.also(self.ast.decls[actual].name.span, note)
             }
             Some((Some(own), None)) => {

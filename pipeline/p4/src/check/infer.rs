@@ -106,8 +106,8 @@ impl Checker<'_> {
         (actual, args): (DeclId, &[Ty]),
         (wanted, wanted_args): (DeclId, &[Ty]),
     ) -> Option<BlockMisfit> {
-        let mut given = self.parameters(actual).iter().copied().peekable();
-        for &param in self.parameters(wanted) {
+        let mut given = self.ast.params(actual).iter().copied().peekable();
+        for &param in self.ast.params(wanted) {
             let (direction, ty) = self.param(param, wanted, wanted_args);
             let mark = self.mark();
             if let Some(&have) = given.peek() {
@@ -152,18 +152,10 @@ impl Checker<'_> {
 
     /// Returns direction and type of a parameter, with the type arguments of the block in place.
     fn param(&mut self, param: DeclId, block: DeclId, args: &[Ty]) -> (Direction, Ty) {
-        let direction = self.direction(param);
+        let direction = self.ast.direction(param);
         let ty = self.out.decl_types[param];
         let ty = self.out.types.substitute(ty, type_params(self.ast, block), args);
         (direction, ty)
-    }
-
-    /// Returns the direction of a parameter.
-    pub(super) fn direction(&self, param: DeclId) -> Direction {
-        match &self.ast.decls[param].kind {
-            DeclKind::Param(param) => param.direction,
-            _ => Direction::None,
-        }
     }
 
     /// Returns true if an argument for the parameter may be absent.

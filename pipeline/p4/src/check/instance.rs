@@ -189,7 +189,7 @@ impl Checker<'_> {
         self.params(&function.params);
         let result = self.type_use(function.result);
         self.out.decl_types[id] = result;
-        let declared = self.parameters(wanted);
+        let declared = self.ast.params(wanted);
         for (index, &param) in function.params.iter().enumerate() {
             let Some(&other) = declared.get(index) else {
                 let span = self.ast.decls[param].span;
@@ -230,7 +230,7 @@ impl Checker<'_> {
                     .help("use the type that the type arguments of the instance give"),
             );
         }
-        if self.direction(param) != self.direction(wanted) {
+        if self.ast.direction(param) != self.ast.direction(wanted) {
             let message = format!("parameter `{}` has the wrong direction", self.name(param));
             let declared = self.ast.decls[wanted].span;
             self.report(

@@ -155,7 +155,7 @@ impl Checker<'_> {
     /// Checks the arguments of an action in a table. A call has one entry per parameter of the action in the tables.
     fn bind_action(&mut self, (expr, decl): (ExprId, DeclId), name: Name, args: &[Arg], wanted: ActionUse) {
         let (bound, free) = self.action_params(decl);
-        let all = self.parameters(decl);
+        let all = self.ast.params(decl);
         let params = match wanted {
             ActionUse::Listed => bound,
             ActionUse::Complete if args.len() == all.len() => all.to_vec(),
@@ -193,7 +193,7 @@ impl Checker<'_> {
 
     fn bound_argument(&mut self, param: DeclId, value: ExprId, ty: Ty, wanted: ActionUse) {
         use crate::syntax::ast::Direction;
-        let direction = self.direction(param);
+        let direction = self.ast.direction(param);
         let good = self.require(value, ty, Role::Argument(param));
         if matches!(direction, Direction::Out | Direction::InOut) {
             self.writable(value, "passed to an `out` parameter");

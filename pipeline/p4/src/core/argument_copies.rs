@@ -5,19 +5,20 @@
 //! are one action of their own, whose instructions run at once.
 
 use super::Core;
-use super::arguments::Arguments;
-use super::uses::{Given, Tree};
+use super::arguments::is_overwritten;
+use super::tree::Given;
+use super::uses::Bodies;
 use super::walk;
-use crate::check::{Call, Callee, Ty, TyKind};
+use crate::check::{Callee, Ty, TyKind};
 use crate::source::Span;
-use crate::syntax::ast::{ActionDecl, Block, DeclId, DeclKind, Direction, ExprId, ExprKind, Stmt, StmtKind};
+use crate::syntax::ast::{ActionDecl, Block, DeclId, DeclKind, Direction, ExprId, Stmt, StmtKind};
 
 /// See the module.
 pub(super) fn run(core: &mut Core<'_>) {
-    let arguments = Arguments::new(core.ast, core.checked);
+    let bodies = Bodies::new(core.ast, core.checked);
     walk::statements(core, &mut |core, around, stmt, out| {
         let StmtKind::Call(call) = stmt.kind else { return out.push(stmt) };
-        let copied = arguments.copied(core.ast, core.checked, call);
+        let copied = bodies.copied(core.ast, core.checked, call);
         if copied.is_empty() {
             return out.push(stmt);
         }
@@ -34,21 +35,12 @@ pub(super) fn run(core: &mut Core<'_>) {
 }
 
 impl Core<'_> {
-    /// Returns the arguments of a call that the callee writes, each with its parameter.
-    pub(super) fn written_arguments(&self, call: ExprId) -> Vec<Given> {
-        let tree = Tree { ast: self.ast, checked: self.checked };
-        let mut given = tree.given(call);
-        given.retain(|(_, param)| tree.is_written(*param));
-        given
-    }
-
     /// Returns the copies before a call, the call, and the copies after it.
     fn copied(&mut self, around: DeclId, call: ExprId, copied: &[Given], at: Span) -> Vec<Stmt> {
         let (mut before, mut after, mut replaced) = (Vec::new(), Vec::new(), Vec::new());
         for &(arg, param) in copied {
-            let tree = Tree { ast: self.ast, checked: self.checked };
-            let direction = tree.direction(param);
-            let overwritten = Arguments::is_overwritten(&tree, call, arg, copied);
+            let direction = self.ast.direction(param);
+            let overwritten = is_overwritten(&self.tree(), call, arg, copied);
             let ty = self.checked.expr_types[arg];
             let initial = (direction != Direction::Out).then(|| self.copy(arg));
             let (variable, declared) = self.variable(around, "copy", ty, initial, at);
@@ -79,10 +71,6 @@ impl Core<'_> {
             control.locals.push(action);
         }
         let callee = self.name_of(action, at);
-        let call = ExprKind::Call { callee, type_args: Vec::new(), args: Vec::new() };
-        let id = self.expr(call, Ty::VOID, at);
-        let callee = Callee::Action(action);
-        self.checked.calls.insert(id, Call { callee, type_args: Vec::new(), args: Vec::new() });
-        Stmt { span: at, kind: StmtKind::Call(id) }
+        self.call_of(callee, Callee::Action(action), at)
     }
 }

@@ -3,32 +3,22 @@
 //! P4 copies arguments in before a call and out after it. A parameter may stand for the argument's place instead, as long as that
 //! makes no difference: the callee does not reach the place by another name, or only reads it there before it is written.
 
-use super::uses::{Bodies, Given, Path, Tree, Use};
+use super::tree::{Given, Path, Tree};
+use super::uses::{Bodies, Use};
 use crate::check::{Checked, Resolution, TyKind};
 use crate::syntax::ast::{Ast, DeclKind, Direction, ExprId, ExprKind};
-
-/// What all callees of a program do with places.
-#[derive(Debug)]
-pub(crate) struct Arguments {
-    bodies: Bodies,
-}
 
 /// A place that a callee uses through an argument, or by a name of its own.
 type Reached = (Option<ExprId>, Path, Use);
 
-impl Arguments {
-    /// Looks at all callees of a program.
-    pub(crate) fn new(ast: &Ast, checked: &Checked) -> Self {
-        Arguments { bodies: Bodies::new(ast, checked) }
-    }
-
+impl Bodies {
     /// Returns the arguments of a call that need a variable: slices that the callee writes, and places that it reaches by another
     /// name, too, where that makes a difference.
     pub(crate) fn copied(&self, ast: &Ast, checked: &Checked, call: ExprId) -> Vec<Given> {
         let tree = Tree { ast, checked };
         let Some(callee) = tree.callee(call) else { return Vec::new() };
         let given = tree.given(call);
-        let mut reached = self.bodies.through(&tree, callee, call);
+        let mut reached = self.through(&tree, callee, call);
         reached.extend(invalidated(&tree, &given));
         let is_action = matches!(ast.decls[callee].kind, DeclKind::Action(_));
         // A number that is only read is the cheapest to copy, and a structure the dearest.
@@ -53,22 +43,22 @@ impl Arguments {
         copied.sort_by_key(|copied| given.iter().position(|given| given == copied));
         copied
     }
+}
 
-    /// Returns true if a later argument of a call, which no variable stands for, gives an argument's place its last value.
-    pub(super) fn is_overwritten(tree: &Tree<'_>, call: ExprId, arg: ExprId, copied: &[Given]) -> bool {
-        let Some(own) = tree.path(arg) else { return false };
-        let given = tree.given(call);
-        let later = given.iter().skip_while(|given| given.0 != arg).skip(1);
-        let mut later = later.filter(|other| tree.is_written(other.1) && !copied.contains(other));
-        later.any(|other| tree.path(other.0).is_some_and(|other| overlap(&own, &other)))
-    }
+/// Returns true if a later argument of a call, which no variable stands for, gives an argument's place its last value.
+pub(super) fn is_overwritten(tree: &Tree<'_>, call: ExprId, arg: ExprId, copied: &[Given]) -> bool {
+    let Some(own) = tree.path(arg) else { return false };
+    let given = tree.given(call);
+    let later = given.iter().skip_while(|given| given.0 != arg).skip(1);
+    let mut later = later.filter(|other| tree.is_written(other.1) && !copied.contains(other));
+    later.any(|other| tree.path(other.0).is_some_and(|other| overlap(&own, &other)))
 }
 
 /// Returns the structures that are given as `out`: their headers are invalid before the callee begins.
 fn invalidated(tree: &Tree<'_>, given: &[Given]) -> Vec<Reached> {
     let out = given
         .iter()
-        .filter(|(arg, param)| tree.direction(*param) == Direction::Out && !is_number(tree, *arg));
+        .filter(|(arg, param)| tree.ast.direction(*param) == Direction::Out && !is_number(tree, *arg));
     let begin = Use { written: Some(0), read: None };
     out.filter_map(|(arg, _)| Some((Some(*arg), tree.path(*arg)?, begin))).collect()
 }

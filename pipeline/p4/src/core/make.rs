@@ -1,7 +1,7 @@
 //! New parts of the tree, each with its entries in the checker's tables.
 
 use super::Core;
-use crate::check::{Resolution, Ty, TyKind, Value};
+use crate::check::{Call, Callee, Resolution, Ty, TyKind, Value};
 use crate::source::Span;
 use crate::syntax::ast::{
     Block, Decl, DeclId, DeclKind, Expr, ExprId, ExprKind, IntLiteral, Name, Stmt, StmtKind, Type, TypeId,
@@ -64,6 +64,14 @@ impl Core<'_> {
     /// Makes `target = value;`.
     pub(super) fn assign(&mut self, target: ExprId, value: ExprId, at: Span) -> Stmt {
         Stmt { span: at, kind: StmtKind::Assign { target, value } }
+    }
+
+    /// Makes `callee();`.
+    pub(super) fn call_of(&mut self, callee: ExprId, of: Callee, at: Span) -> Stmt {
+        let call = ExprKind::Call { callee, type_args: Vec::new(), args: Vec::new() };
+        let id = self.expr(call, Ty::VOID, at);
+        self.checked.calls.insert(id, Call { callee: of, type_args: Vec::new(), args: Vec::new() });
+        Stmt { span: at, kind: StmtKind::Call(id) }
     }
 
     /// Makes a copy of an expression and of all its parts.

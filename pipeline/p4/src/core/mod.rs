@@ -5,7 +5,7 @@
 //! stands for, so that messages name the author's line. Instances are made from the tree after the last pass.
 
 mod argument_copies;
-pub(crate) mod arguments;
+mod arguments;
 mod dead_variables;
 mod extremes;
 mod make;
@@ -14,11 +14,14 @@ mod shifts;
 mod sums;
 mod sunk_reads;
 mod table_results;
+mod tree;
 mod uses;
 mod walk;
 
 use crate::check::Checked;
 use crate::syntax::ast::Ast;
+use tree::Tree;
+pub(crate) use uses::Bodies;
 
 /// A pass.
 #[derive(Clone, Copy, Debug)]
@@ -84,4 +87,10 @@ struct Core<'a> {
     checked: &'a mut Checked,
     /// Number of names that the pass has made.
     made: usize,
+}
+
+impl Core<'_> {
+    fn tree(&self) -> Tree<'_> {
+        Tree { ast: self.ast, checked: self.checked }
+    }
 }

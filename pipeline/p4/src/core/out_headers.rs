@@ -1,9 +1,8 @@
 //! Headers that a callee gets as `out`: they are invalid before the call, and whoever is to emit them has to make them valid.
 
 use super::Core;
-use super::uses::Tree;
 use super::walk;
-use crate::check::{Builtin, Call, Callee, Resolution, Ty, TyKind, type_params};
+use crate::check::{Builtin, Callee, Resolution, Ty, TyKind, type_params};
 use crate::source::Span;
 use crate::syntax::ast::{DeclKind, Direction, ExprId, ExprKind, Name, Stmt, StmtKind};
 
@@ -22,7 +21,7 @@ pub(super) fn run(core: &mut Core<'_>) {
 impl Core<'_> {
     /// Returns the places that an action or a control gets as `out`.
     fn out_places(&self, call: ExprId) -> Vec<ExprId> {
-        let tree = Tree { ast: self.ast, checked: self.checked };
+        let tree = self.tree();
         let is_called = tree.callee(call).is_some_and(|callee| {
             matches!(self.ast.decls[callee].kind, DeclKind::Action(_) | DeclKind::Control(_))
         });
@@ -30,7 +29,7 @@ impl Core<'_> {
             return Vec::new();
         }
         let given = tree.given(call).into_iter();
-        let out = given.filter(|(_, param)| tree.direction(*param) == Direction::Out);
+        let out = given.filter(|(_, param)| self.ast.direction(*param) == Direction::Out);
         out.map(|(place, _)| place).filter(|place| tree.path(*place).is_some()).collect()
     }
 
@@ -42,11 +41,7 @@ impl Core<'_> {
                 let callee = self.member(base, "setInvalid", at);
                 let of = Builtin::SetInvalid;
                 self.checked.resolutions[callee] = Some(Resolution::Builtin(of));
-                let call = ExprKind::Call { callee, type_args: Vec::new(), args: Vec::new() };
-                let call = self.expr(call, Ty::VOID, at);
-                let known = Call { callee: Callee::Builtin(of), type_args: Vec::new(), args: Vec::new() };
-                self.checked.calls.insert(call, known);
-                out.push(Stmt { span: at, kind: StmtKind::Call(call) });
+                out.push(self.call_of(callee, Callee::Builtin(of), at));
             }
             TyKind::Struct(decl, args) => {
                 let fields = match &self.ast.decls[decl].kind {

@@ -157,7 +157,9 @@ impl Core<'_> {
             ExprKind::Call { callee, .. } => Some(callee),
             _ => None,
         };
-        self.written_arguments(id).into_iter().map(|(arg, _)| arg).chain(callee).collect()
+        let tree = self.tree();
+        let given = tree.given(id).into_iter();
+        given.filter(|(_, param)| tree.is_written(*param)).map(|(arg, _)| arg).chain(callee).collect()
     }
 
     /// Returns an expression with the value that `id` has here.

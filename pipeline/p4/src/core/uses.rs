@@ -1,17 +1,11 @@
 //! The order in which actions, controls and parsers read and write places.
 
+use super::tree::{Path, Tree};
 use crate::check::{Builtin, Callee, Checked, Resolution};
 use crate::syntax::ast::{
-    Ast, Block, ControlDecl, DeclId, DeclKind, Direction, ExprId, ExprKind, ParserDecl, Stmt, StmtKind,
-    Transition,
+    Ast, Block, ControlDecl, DeclId, DeclKind, ExprId, ExprKind, ParserDecl, Stmt, StmtKind, Transition,
 };
 use rustc_hash::FxHashMap;
-
-/// A place: the declaration at its root, and the fields to it.
-pub(super) type Path = Vec<Resolution>;
-
-/// An argument, and the parameter that it is given to.
-pub(crate) type Given = (ExprId, DeclId);
 
 /// When a body uses a place. Times count the statements of the longest way; what a statement reads, it reads before it writes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,13 +36,13 @@ struct Body {
 
 /// The bodies of all actions, controls, parsers, tables and objects, with the places by the names that each has for them.
 #[derive(Debug, Default)]
-pub(super) struct Bodies {
+pub(crate) struct Bodies {
     of: FxHashMap<DeclId, Body>,
 }
 
 impl Bodies {
     /// Finds the bodies of a whole program.
-    pub(super) fn new(ast: &Ast, checked: &Checked) -> Self {
+    pub(crate) fn new(ast: &Ast, checked: &Checked) -> Self {
         let (tree, mut bodies) = (Tree { ast, checked }, Bodies::default());
         // A declaration names only earlier ones, and a control those inside it.
         for &decl in &ast.top {
@@ -261,92 +255,5 @@ impl Walk<'_> {
         let now = Some(0);
         let used = if written { Use { written: now, read: None } } else { Use { read: now, written: None } };
         self.body.uses.entry(path).or_default().join(used, self.now);
-    }
-}
-
-/// The tree and what the checker knows of it.
-pub(super) struct Tree<'a> {
-    pub(super) ast: &'a Ast,
-    pub(super) checked: &'a Checked,
-}
-
-impl Tree<'_> {
-    /// Returns the action, control or parser that an expression calls.
-    pub(super) fn callee(&self, call: ExprId) -> Option<DeclId> {
-        match self.checked.calls.get(&call)?.callee {
-            Callee::Action(decl) | Callee::Block(decl) => Some(decl),
-            _ => None,
-        }
-    }
-
-    /// Returns the arguments of a call that have a direction, each with its parameter.
-    pub(super) fn given(&self, call: ExprId) -> Vec<Given> {
-        let Some(call) = self.checked.calls.get(&call) else { return Vec::new() };
-        let (Callee::Action(decl) | Callee::Function(decl) | Callee::Method(decl) | Callee::Block(decl)) =
-            call.callee
-        else {
-            return Vec::new();
-        };
-        let params = match &self.ast.decls[decl].kind {
-            DeclKind::Action(action) => &action.params,
-            DeclKind::Function(function) => &function.params,
-            DeclKind::Control(control) => &control.params,
-            DeclKind::Parser(parser) => &parser.params,
-            _ => return Vec::new(),
-        };
-        let pairs = call.args.iter().zip(params).filter_map(|(arg, param)| Some(((*arg)?, *param)));
-        pairs.filter(|(_, param)| self.direction(*param) != Direction::None).collect()
-    }
-
-    /// Returns the direction of a parameter.
-    pub(super) fn direction(&self, param: DeclId) -> Direction {
-        match &self.ast.decls[param].kind {
-            DeclKind::Param(of) => of.direction,
-            _ => Direction::None,
-        }
-    }
-
-    /// Returns true if a parameter is given back to its argument.
-    pub(super) fn is_written(&self, param: DeclId) -> bool {
-        matches!(self.direction(param), Direction::Out | Direction::InOut)
-    }
-
-    fn writes(&self, given: &[Given], place: ExprId) -> bool {
-        given.iter().any(|(arg, param)| *arg == place && self.is_written(*param))
-    }
-
-    fn is_variable(&self, decl: DeclId) -> bool {
-        matches!(self.ast.decls[decl].kind, DeclKind::Variable { .. })
-    }
-
-    /// Returns the path of a place; elements of a stack and bits of a field have that of the whole.
-    pub(super) fn path(&self, place: ExprId) -> Option<Path> {
-        let (mut path, mut next) = (Vec::new(), Some(place));
-        while let Some(expr) = next {
-            let base = self.base(expr);
-            match self.checked.resolutions[expr] {
-                // Validity is a value of its own; all else that the language defines may be the whole.
-                Some(Resolution::Builtin(Builtin::IsValid | Builtin::SetValid | Builtin::SetInvalid)) => {
-                    path.push(Resolution::Builtin(Builtin::IsValid));
-                }
-                Some(Resolution::Builtin(_)) => path.clear(),
-                Some(found) => path.push(found),
-                None if base.is_none() => return None,
-                None => {}
-            }
-            next = base;
-        }
-        path.reverse();
-        Some(path)
-    }
-
-    /// Returns the expression of which another one is a field, an element or bits.
-    fn base(&self, expr: ExprId) -> Option<ExprId> {
-        match self.ast.exprs[expr].kind {
-            ExprKind::Member { base, .. } | ExprKind::Index { base, .. } | ExprKind::Slice { base, .. } => {
-                Some(base)
-            }
-            _ => None,
-        }
     }
 }

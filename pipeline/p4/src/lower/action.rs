@@ -17,6 +17,7 @@ use super::name::Space;
 use super::places::{Place, Slot, SlotHome};
 use super::{Lower, Refused, Res};
 use crate::check::Callee;
+use crate::core::Bodies;
 use crate::elaborate::Binding;
 use crate::source::Span;
 use crate::syntax::ast::{Block, DeclId, DeclKind, Direction, ExprId, ExprKind, Stmt, StmtKind};
@@ -227,6 +228,12 @@ impl Lower<'_> {
         // `return` ends the called action only.
         self.body.ended = ended || self.body.exit.is_some();
         Ok(())
+    }
+
+    /// Returns an argument of a call that the parameter cannot stand for.
+    pub(in crate::lower) fn shared_argument(&self, call: ExprId) -> Option<ExprId> {
+        let bodies = self.bodies.get_or_init(|| Bodies::new(self.ast, self.checked));
+        bodies.copied(self.ast, self.checked, call).first().map(|(arg, _)| *arg)
     }
 
     /// Binds parameters to arguments: places to places, values to values.

@@ -81,11 +81,7 @@ impl<'a> Lower<'a> {
 
     /// Returns the parameters of `apply` of a block.
     pub(super) fn params(&self, block: BlockId) -> &'a [DeclId] {
-        match &self.ast.decls[self.pipe.blocks[block].decl].kind {
-            DeclKind::Parser(parser) => &parser.params,
-            DeclKind::Control(control) => &control.params,
-            _ => &[],
-        }
+        self.ast.params(self.pipe.blocks[block].decl)
     }
 
     /// Gives storage to the variables that are declared beside tables, actions and states.

@@ -35,7 +35,7 @@ mod value;
 mod zeros;
 
 use crate::check::Checked;
-use crate::core::arguments::Arguments;
+use crate::core::Bodies;
 use crate::diagnostic::{Class, Diagnostic, Diagnostics};
 use crate::elaborate::{ActionId, ObjectId, Pipe, TableId};
 use crate::source::{SourceMap, Span};
@@ -208,8 +208,8 @@ struct Lower<'a> {
     ran: FxHashMap<ir::Action, places::Slot>,
     /// The frames of nested controls that were applied.
     entered: FxHashMap<crate::elaborate::BlockId, frame::Frame>,
-    /// For actions of lists and sub-parsers.
-    arguments: OnceCell<Arguments>,
+    /// The places that callees use, for actions in the lists of tables and for sub-parsers.
+    bodies: OnceCell<Bodies>,
     /// The action that does nothing, by gress.
     no_action: [Option<ir::Action>; 2],
     /// Tables and actions that are declared.
@@ -270,7 +270,7 @@ impl<'a> Lower<'a> {
             rest: FxHashMap::default(),
             ran: FxHashMap::default(),
             entered: FxHashMap::default(),
-            arguments: OnceCell::new(),
+            bodies: OnceCell::new(),
             no_action: [None; 2],
             tables: FxHashMap::default(),
             actions: FxHashMap::default(),

@@ -8,7 +8,6 @@ use super::action::Steps;
 use super::frame::{Bound, Frame};
 use super::name::Space;
 use super::{Lower, Res};
-use crate::core::arguments::Arguments;
 use crate::elaborate::{ActionId, Binding, TableId};
 use crate::syntax::ast::{Annotation, DeclId, DeclKind, Direction, ExprId, ExprKind, TableDecl};
 use sluice_ir::{self as ir, ActionCall, Expr, ParamData, Primitive, PrimitiveKind, TableData, TableRules};
@@ -152,12 +151,6 @@ impl<'a> Lower<'a> {
         let of = args.is_some().then_some(table);
         self.actions.insert((of, id, gress), made);
         Ok(made)
-    }
-
-    /// Returns an argument of a call that the parameter cannot stand for.
-    pub(super) fn shared_argument(&self, call: ExprId) -> Option<ExprId> {
-        let arguments = self.arguments.get_or_init(|| Arguments::new(self.ast, self.checked));
-        arguments.copied(self.ast, self.checked, call).first().map(|(arg, _)| *arg)
     }
 
     /// Binds the parameters of a table's action: those without direction are parameters of the program's action.

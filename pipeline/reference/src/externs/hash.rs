@@ -11,7 +11,7 @@ use sluice_asic::hash::{BitString, CrcParams, HashAlgorithm, HashFunction, Seed}
 use sluice_p4::check;
 use sluice_p4::elaborate::{Binding, ObjectId};
 
-/// What an annotation adds to a hash.
+/// Settings of a hash that an annotation adds.
 #[derive(Default)]
 struct Extra {
     seed: u64,

@@ -88,7 +88,7 @@ impl<'a> Run<'_, 'a> {
     /// Returns the argument of a method for a parameter.
     pub(crate) fn argument(&self, method: Method<'_>, param: &str) -> Option<ExprId> {
         let program = &self.core.program;
-        let at = program.params(method.decl).iter().position(|&decl| program.name(decl) == param)?;
+        let at = program.ast.params(method.decl).iter().position(|&decl| program.name(decl) == param)?;
         method.call.args.get(at).copied().flatten()
     }
 

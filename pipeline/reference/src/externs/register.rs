@@ -78,7 +78,7 @@ impl Run<'_, '_> {
 
     /// Returns the places that get the second result and those after it.
     fn outputs(&mut self, method: Method<'_>) -> Res<Vec<Option<(crate::place::Place, Ty)>>> {
-        let params = self.core.program.params(method.decl);
+        let params = self.core.program.ast.params(method.decl);
         let mut outputs = Vec::new();
         for (&param, arg) in params.iter().zip(&method.call.args) {
             if !self.core.program.name(param).starts_with("rv") {

@@ -1,4 +1,4 @@
-//! What a deparser emits and asks for: headers, mirror copies, resubmits, digests.
+//! The results of a deparser: emitted headers, mirror copies, resubmits, digests.
 
 use super::Method;
 use crate::bits::Bits;
@@ -63,9 +63,10 @@ impl Run<'_, '_> {
 
     /// Returns true if code asks for a type of requests that no code has written.
     fn is_left_open(&self, field: &str) -> bool {
-        let mut written = self.types_written.iter();
-        let is_written = written.any(|&decl| self.core.program.name(decl) == field);
-        !is_written && self.core.names_field(self.input.gress.for_deparser(), field)
+        let structure = self.input.gress.for_deparser();
+        let mut assigned = self.assigned.iter().copied();
+        let is_assigned = assigned.any(|decl| self.core.is_field(decl, structure, field));
+        !is_assigned && self.core.names_field(structure, field)
     }
 
     /// Adds the bits of a structure for the control plane, whose members end with a byte each.

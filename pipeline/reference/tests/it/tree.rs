@@ -22,12 +22,10 @@ fn parsed(text: &str, chip: Architecture) -> Parsed {
     parse(&loader, "program.p4", &Options { chip, ..Options::default() })
 }
 
-/// Lowers a program; `None` if it has mistakes, or leaves metadata in front of the packet, which Sluice does not have. The tree that is lowered is another one than that of [`Tree`], which the passes of the
+/// Lowers a program; `None` if it has mistakes. The tree that is lowered is another one than that of [`Tree`], which the passes of the
 /// core do not change.
 pub(crate) fn lowered(text: &str, chip: Architecture) -> Option<Program> {
-    let lowered = parsed(text, chip).lower(chip).ok()?;
-    let in_front = lowered.notes.iter().any(|note| note.effect.contains("in front of the packet"));
-    (!in_front).then_some(lowered.program)
+    parsed(text, chip).lower(chip).ok().map(|lowered| lowered.program)
 }
 
 /// Returns the text of a program after a pass of the core.

@@ -11,7 +11,7 @@ use super::Seq;
 use crate::check::{Call, Callee};
 use crate::elaborate::{Binding, BlockId};
 use crate::source::Span;
-use crate::syntax::ast::{Block, DeclId, DeclKind, Direction, ExprId, ExprKind, Stmt, StmtKind};
+use crate::syntax::ast::{Block, DeclKind, Direction, ExprId, ExprKind, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
 
 impl<'a> Lower<'a> {
@@ -43,7 +43,7 @@ impl<'a> Lower<'a> {
                 continue;
             };
             let any = matches!(self.ast.exprs[arg].kind, ExprKind::Any);
-            if !any && self.direction(param) != Direction::Out {
+            if !any && self.ast.direction(param) != Direction::Out {
                 self.set(frame, &place.clone(), arg, at, seq)?;
             }
         }
@@ -54,7 +54,7 @@ impl<'a> Lower<'a> {
                 continue;
             };
             let any = matches!(self.ast.exprs[arg].kind, ExprKind::Any);
-            if !any && matches!(self.direction(param), Direction::Out | Direction::InOut) {
+            if !any && matches!(self.ast.direction(param), Direction::Out | Direction::InOut) {
                 let target = self.target(frame, arg)?;
                 self.copy_back(&target, &place.clone(), at, seq)?;
             }
@@ -141,13 +141,6 @@ impl<'a> Lower<'a> {
         match self.pipe.instance(self.checked, frame.block, *base)? {
             Binding::Block(block) => Some(*block),
             _ => None,
-        }
-    }
-
-    fn direction(&self, param: DeclId) -> Direction {
-        match &self.ast.decls[param].kind {
-            DeclKind::Param(of) => of.direction,
-            _ => Direction::None,
         }
     }
 

@@ -12,7 +12,7 @@ use sluice_ir::{Expr, Request, RequestKind, list_bits};
 /// Bits of a mirror session's number on Tofino.
 const SESSION_BITS: u16 = 10;
 
-/// What becomes of a checksum that the deparser also puts elsewhere.
+/// The effect on a checksum that the deparser also puts elsewhere.
 pub(super) const BEFORE: &str =
     "its value is that from before the update, which the chip makes for the emitted header alone";
 

@@ -76,4 +76,26 @@ impl Ast {
     pub fn text(&self, name: Name) -> &str {
         self.names.text(name.symbol)
     }
+
+    /// Returns the parameters of a function, constructor, action, parser or control; none of other declarations.
+    #[must_use]
+    pub fn params(&self, decl: DeclId) -> &[DeclId] {
+        match &self.decls[decl].kind {
+            DeclKind::Function(function) => &function.params,
+            DeclKind::Constructor { params } => params,
+            DeclKind::Action(action) => &action.params,
+            DeclKind::Parser(parser) => &parser.params,
+            DeclKind::Control(control) => &control.params,
+            _ => &[],
+        }
+    }
+
+    /// Returns the direction of a parameter.
+    #[must_use]
+    pub fn direction(&self, param: DeclId) -> Direction {
+        match &self.decls[param].kind {
+            DeclKind::Param(param) => param.direction,
+            _ => Direction::None,
+        }
+    }
 }
